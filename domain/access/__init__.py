@@ -1,0 +1,1 @@
+"""Scopes and principals: who may see and who may decide."""

@@ -1,0 +1,1 @@
+"""Human decisions with absolute deadlines."""

@@ -1,0 +1,1 @@
+"""From a trajectory to candidates: compact context, candidates, admission."""

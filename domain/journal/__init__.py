@@ -1,0 +1,1 @@
+"""The journal's own laws: envelope, canonical bytes, chain, catalogue."""

@@ -1,0 +1,1 @@
+"""The knowledge lifecycle: nodes move on evidence and on what people decide, never on being said."""

@@ -1,0 +1,1 @@
+"""The folds of the journal, joined: from events to rows."""

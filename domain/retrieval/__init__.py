@@ -1,0 +1,1 @@
+"""One boundary for reading knowledge: scope, state, then terms."""

@@ -1,0 +1,1 @@
+"""What an agent did: trajectories, frames, operations and the commands they ran."""

@@ -1,0 +1,90 @@
+"""What folds write: typed rows of named tables, read and written through a working set.
+
+A row's `version` is the sequence number of the last event folded into it. During an append the sequence is not known yet, so the
+working set counts events of the batch from 1 and the database adds the head under its lock; a rebuild counts from the journal itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol, TypeVar, cast
+
+
+class Row(Protocol):
+    """A frozen dataclass whose fields are the table's columns."""
+
+    @property
+    def project_id(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+
+
+R = TypeVar("R", bound=Row)
+RowKey = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A projection table: its name, its row class, and the key columns after `project_id`.
+
+    `keyed` tables are read before they are written (aggregates); the others only ever receive new rows.
+    """
+
+    name: str
+    row: type[Any]
+    key: tuple[str, ...]
+    keyed: bool = True
+
+    def key_of(self, row: Row) -> RowKey:
+        return tuple(getattr(row, column) for column in self.key)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(item.name for item in fields(self.row))
+
+
+Address = tuple[Table, RowKey]
+
+
+class NotLoaded(Exception):
+    """The fold needs aggregates the working set does not hold; load them and fold again."""
+
+    def __init__(self, addresses: tuple[Address, ...]) -> None:
+        super().__init__(", ".join(f"{table.name}{key}" for table, key in addresses))
+        self.addresses = addresses
+
+
+@dataclass(slots=True)
+class WorkingSet:
+    """Aggregates one fold works on. `loaded` holds what the store said (None: no such row); `written` what the fold changed."""
+
+    loaded: dict[Address, Any] = field(default_factory=dict[Address, Any])
+    written: dict[Address, Any] = field(default_factory=dict[Address, Any])
+    # a rebuild starts from nothing: what is not written yet does not exist
+    closed: bool = False
+
+    def get(self, table: Table, row: type[R], *key: str) -> R | None:
+        """The aggregate at `key`, or None. Raises `NotLoaded` when the store has not been asked yet."""
+        address = (table, key)
+        if address in self.written:
+            return cast("R | None", self.written[address])
+        if address in self.loaded or self.closed:
+            return cast("R | None", self.loaded.get(address))
+        raise NotLoaded((address,))
+
+    def put(self, table: Table, row: Row) -> None:
+        """Write `row`; the last one written under a key stays."""
+        self.written[(table, table.key_of(row))] = row
+
+    def require(self, addresses: tuple[Address, ...]) -> None:
+        """Ask for several aggregates at once, so that they are loaded in one round trip."""
+        if self.closed:
+            return
+        missing = tuple(a for a in addresses if a not in self.loaded and a not in self.written)
+        if missing:
+            raise NotLoaded(missing)
+
+    def rows(self) -> Iterator[tuple[Table, Any]]:
+        for (table, _), row in self.written.items():
+            yield table, row

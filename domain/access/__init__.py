@@ -1,0 +1,1 @@
+"""Who may see and do what: principals, scopes and grants."""

@@ -1,0 +1,1 @@
+"""The decision a person owes, its deadline, and what applying it means."""

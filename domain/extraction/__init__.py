@@ -1,0 +1,1 @@
+"""From a closed run to candidates, and from candidates to what is admitted."""

@@ -1,0 +1,1 @@
+"""The event, its catalogue, its canonical bytes and its chain."""

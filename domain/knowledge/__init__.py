@@ -1,0 +1,1 @@
+"""Knowledge nodes and every transition their states allow."""

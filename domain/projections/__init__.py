@@ -1,0 +1,1 @@
+"""The folds that turn a journal into the tables people read."""

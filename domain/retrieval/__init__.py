@@ -1,0 +1,1 @@
+"""One boundary for every read by content: scope, then state, then rank."""

@@ -1,0 +1,1 @@
+"""What a platform installs to hand in its runs and to decide approvals."""

@@ -1,0 +1,1 @@
+"""The embedded Postgres and Temporal servers: start, stop, doctor."""

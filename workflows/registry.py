@@ -1,0 +1,8 @@
+"""Every workflow a worker of Temporality serves.
+
+It stands apart from the package itself because the sandbox runs a package's `__init__` again for each workflow it caches.
+"""
+
+from typing import Any, Final
+
+WORKFLOWS: Final[tuple[type[Any], ...]] = ()

@@ -21,7 +21,7 @@ class Row(Protocol):
 
 
 R = TypeVar("R", bound=Row)
-RowKey = tuple[str, ...]
+RowKey = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,7 +64,7 @@ class WorkingSet:
     # a rebuild starts from nothing: what is not written yet does not exist
     closed: bool = False
 
-    def get(self, table: Table, row: type[R], *key: str) -> R | None:
+    def get(self, table: Table, row: type[R], *key: str | int) -> R | None:
         """The aggregate at `key`, or None. Raises `NotLoaded` when the store has not been asked yet."""
         address = (table, key)
         if address in self.written:

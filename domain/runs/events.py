@@ -5,7 +5,9 @@ Texts may be long: a `Text` is a plain string up to 16 KB, else a reference to a
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,6 +29,25 @@ class Artifact(BaseModel):
 
 
 Text = str | Artifact
+
+
+def body_hash(text: Any) -> str | None:
+    """The content hash (hex sha256) of a `Text` as it stands in an event's data; None where there is none."""
+    if isinstance(text, str):
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    if isinstance(text, Mapping):
+        held = cast("Mapping[str, Any]", text).get("artifact")
+        return held if isinstance(held, str) else None
+    return None
+
+
+def body_text(text: Any) -> str:
+    """What of a `Text` stands in the event itself: all of a short one, the preview of a long one."""
+    if isinstance(text, str):
+        return text
+    if isinstance(text, Mapping):
+        return str(cast("Mapping[str, Any]", text).get("preview", ""))
+    return ""
 
 
 class RunOpened(Happened):

@@ -1,0 +1,1 @@
+"""What operators and the system itself do to the installation: commands, imports, flags."""

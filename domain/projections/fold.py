@@ -1,0 +1,111 @@
+"""The one fold from events to rows, used by every append and by every rebuild.
+
+It reads and writes a working set and knows no SQL. Bump `FOLD_VERSION` with any change of what a row says: an older worker is then
+refused under the lock and a newer one rebuilds first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from domain.approvals import evolve as approvals
+from domain.approvals.state import APPROVALS, Approval
+from domain.extraction import state as extractions
+from domain.extraction.state import EXTRACTIONS, Extraction
+from domain.journal.event import Event
+from domain.journal.rows import Address, Table, WorkingSet
+from domain.knowledge import evolve as knowledge
+from domain.knowledge.state import EVIDENCE, LINKS, NODES, RELATIONSHIPS, TERMS, Node, Relationship, Term
+from domain.retrieval.terms import terms
+from domain.runs import evolve as runs
+from domain.runs.state import FRAMES, OPERATIONS, RUNS, TASKS, Frame, Operation, Run, Task
+
+FOLD_VERSION = 1
+TABLES: tuple[Table, ...] = (
+    RUNS, FRAMES, TASKS, OPERATIONS, NODES, LINKS, EVIDENCE, RELATIONSHIPS, TERMS, APPROVALS, EXTRACTIONS,
+)  # fmt: skip
+
+
+def touches(event: Event) -> tuple[Address, ...]:
+    """The aggregates the event folds into, as far as the event alone tells: what an append loads before it folds."""
+    family = event.type.partition(".")[0]
+    if family == "knowledge":
+        if event.type.startswith("knowledge.extraction."):
+            return ((EXTRACTIONS, (event.data["extraction"], event.data["n"])),)
+        return ((NODES, (event.data["knowledge"],)),)
+    if family == "approval":
+        return ((APPROVALS, (event.data["approval"],)),)
+    if event.run is None or not (runs.happened(event) or event.type == "run.closed"):
+        return ()
+    found: list[Address] = [(RUNS, (event.run,))]
+    if event.frame:
+        found.append((FRAMES, (event.frame,)))
+    if event.task:
+        found.append((TASKS, (event.task,)))
+    if event.operation_id and (runs.starts(event) or runs.ends(event)):
+        found.append((OPERATIONS, (event.run, event.operation_id)))
+    return tuple(found)
+
+
+def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
+    """Write what `event` changes into `rows`; `body_hash` is its content hash, `at` its place in the journal or in the batch."""
+    rows.require(touches(event))
+    family = event.type.partition(".")[0]
+    _FOLDS.get(family, _happened)(rows, event, body_hash, at)
+
+
+def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
+    if event.run is None or not (runs.happened(event) or event.type == "run.closed"):
+        return
+    rows.put(RUNS, runs.evolve_run(rows.get(RUNS, Run, event.run), event, body_hash, at))
+    if event.type == "run.closed":
+        return
+    if event.frame:
+        rows.put(FRAMES, runs.evolve_frame(rows.get(FRAMES, Frame, event.frame), event, at))
+    if event.task:
+        rows.put(TASKS, runs.evolve_task(rows.get(TASKS, Task, event.task), event, at))
+    if event.operation_id and (runs.starts(event) or runs.ends(event)):
+        known = rows.get(OPERATIONS, Operation, event.run, event.operation_id)
+        rows.put(OPERATIONS, runs.evolve_operation(known, event, at))
+
+
+def _knowledge(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
+    data = event.data
+    if event.type.startswith("knowledge.extraction."):
+        known = rows.get(EXTRACTIONS, Extraction, data["extraction"], data["n"])
+        after = extractions.evolve(known, event, at)
+        if after is not None:
+            rows.put(EXTRACTIONS, after)
+        return
+    before = rows.get(NODES, Node, data["knowledge"])
+    node = knowledge.evolve(before, event, at)
+    if node is None:
+        return
+    rows.put(NODES, node)
+    rows.put(LINKS, knowledge.link_of(event, at))
+    for item in knowledge.evidence_of(event, at):
+        rows.put(EVIDENCE, item)
+    if before is None:
+        for term, occurrences in sorted(terms(node.proposition).items()):
+            rows.put(TERMS, Term(event.project, term, node.knowledge_id, at, occurrences))
+    if event.type == "knowledge.linked":
+        rows.put(RELATIONSHIPS, Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id))
+
+
+def _approval(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
+    after = approvals.evolve(rows.get(APPROVALS, Approval, event.data["approval"]), event, at)
+    if after is not None:
+        rows.put(APPROVALS, after)
+
+
+def _nothing(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
+    """Commands and imports stand in the journal only."""
+
+
+_FOLDS: dict[str, Callable[[WorkingSet, Event, bytes, int], None]] = {
+    "knowledge": _knowledge,
+    "approval": _approval,
+    "operator_action": _nothing,
+    "ingest": _nothing,
+    "access": _nothing,
+}

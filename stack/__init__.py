@@ -1,1 +1,4 @@
-"""The embedded Postgres and Temporal servers: start, stop, doctor."""
+"""The embedded servers of one machine: Postgres, the Temporal dev server and the worker beside them.
+
+Nothing here knows a rule of the domain, and nothing here reads the environment: values come in as arguments.
+"""

@@ -1,0 +1,69 @@
+"""As whom Postgres runs: the caller, or, for root, somebody else, because Postgres refuses root.
+
+Root enters a user namespace of its own, which works under folders only root can enter and leaves the files root's;
+where namespaces are off it switches to an unprivileged user. The owner of an existing data folder decides first.
+"""
+
+import os
+import pwd
+from pathlib import Path
+
+from stack.errors import CannotLeaveRoot
+from stack.process import Launch, RunAs, run
+
+INSIDE_UID = 1000
+CANDIDATES = ("postgres", "nobody")
+PROBE_SECONDS = 20.0
+
+
+def choose(folder: Path, data_dir: Path, program: Path) -> RunAs:
+    """The identity for the data folder. Raises CannotLeaveRoot with the reason."""
+    if os.geteuid() != 0:
+        return RunAs()
+    if data_dir.exists() and data_dir.stat().st_uid != 0:
+        owner = data_dir.stat()
+        return _checked(RunAs(user=(owner.st_uid, owner.st_gid)), folder, program)
+    inside = RunAs(namespace=(INSIDE_UID, INSIDE_UID))
+    if _refusal(inside, folder, program) is None:
+        return inside
+    return _checked(unprivileged_user(), folder, program)
+
+
+def unprivileged_user() -> RunAs:
+    """The first ordinary account a server may run as. Raises CannotLeaveRoot when there is none."""
+    for name in CANDIDATES:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return RunAs(user=(entry.pw_uid, entry.pw_gid))
+    raise CannotLeaveRoot("neither user namespaces nor an unprivileged account are at hand")
+
+
+def hand_over(path: Path, run_as: RunAs) -> None:
+    """Gives a file or folder to the account the server switches to; nothing to do for the other identities."""
+    if run_as.user is not None:
+        os.chown(path, *run_as.user)
+
+
+def _checked(run_as: RunAs, folder: Path, program: Path) -> RunAs:
+    refusal = _refusal(run_as, folder, program)
+    if refusal is not None:
+        raise CannotLeaveRoot(f"the account with uid {run_as.user and run_as.user[0]} cannot work there ({refusal})")
+    return run_as
+
+
+def _refusal(run_as: RunAs, folder: Path, program: Path) -> str | None:
+    """Why the program cannot be run so with a file of the folder in hand, or None when it can."""
+    probe = folder / ".identity-probe"
+    probe.write_text("", encoding="ascii")
+    try:
+        hand_over(probe, run_as)
+        readable = ("/usr/bin/env", "test", "-r", str(probe))
+        seen = run(Launch(argv=readable, cwd=Path("/"), log=None, run_as=run_as), PROBE_SECONDS)
+        if seen.returncode != 0:
+            return seen.stdout.strip() or f"the folder {folder} is closed to it"
+        told = run(Launch(argv=(str(program), "--version"), cwd=Path("/"), log=None, run_as=run_as), PROBE_SECONDS)
+        return None if told.returncode == 0 else told.stdout.strip() or f"{program} did not run"
+    finally:
+        probe.unlink(missing_ok=True)

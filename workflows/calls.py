@@ -51,7 +51,41 @@ class Policy:
         )
 
 
-POLICIES: Final[Mapping[str, Policy]] = MappingProxyType({})
+_DAY = timedelta(days=1)
+_YEAR = timedelta(days=365)
+
+POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
+    {
+        "journal.record": Policy(summary="append a batch", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY),
+        "journal.close_run": Policy(summary="close the run", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR),
+        "import.transcript": Policy(
+            summary="read the file into the journal",
+            start_to_close=timedelta(hours=2),
+            schedule_to_close=_DAY,
+            heartbeat=timedelta(seconds=30),
+        ),
+        "extraction.start": Policy(
+            summary="claim the extraction", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY
+        ),
+        "extraction.propose": Policy(
+            summary="ask for candidates",
+            start_to_close=timedelta(minutes=10),
+            schedule_to_close=_DAY,
+            heartbeat=timedelta(seconds=30),
+        ),
+        "extraction.admit": Policy(summary="admit candidates", start_to_close=timedelta(minutes=2), schedule_to_close=_DAY),
+        "extraction.fail": Policy(
+            summary="record the failure", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
+        ),
+        "approval.decide": Policy(summary="decide and apply", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY),
+        "approval.expire": Policy(
+            summary="record the expiry", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
+        ),
+        "approval.refuse": Policy(
+            summary="record a refused decision", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
+        ),
+    }
+)
 """The policy of every reference in `domain.ports.registry`, by its name."""
 
 

@@ -6,9 +6,10 @@ A port module is listed here or its references do not exist: policies, implement
 from types import ModuleType
 from typing import Any, Final
 
+from domain.ports import approving, extracting, importing, recording
 from domain.ports.activity_ref import ActivityRef
 
-PORTS: Final[tuple[ModuleType, ...]] = ()
+PORTS: Final[tuple[ModuleType, ...]] = (recording, importing, extracting, approving)
 """The modules of this room that declare references."""
 
 REFS: Final[tuple[ActivityRef[Any, Any], ...]] = tuple(

@@ -20,7 +20,7 @@ from temporalio.worker import Replayer
 
 from tests.replay.converter import converter
 from workflows.registry import WORKFLOWS
-from workflows.sandbox import sandbox
+from workflows.sandbox import FAILURES, sandbox
 
 ROOT = Path(__file__).resolve().parents[2]
 HISTORIES = Path(__file__).with_name("histories")
@@ -60,7 +60,12 @@ async def _replay_here(histories: Sequence[Path], workflows: Sequence[type[Any]]
     """What went wrong with each history, '' where nothing did."""
     answer: dict[str, str] = {}
     for path in histories:
-        replayer = Replayer(workflows=workflows, data_converter=converter(), workflow_runner=sandbox())
+        replayer = Replayer(
+            workflows=workflows,
+            data_converter=converter(),
+            workflow_runner=sandbox(),
+            workflow_failure_exception_types=FAILURES,
+        )
         history = WorkflowHistory.from_json(path.stem, path.read_text())
         result = await replayer.replay_workflow(history, raise_on_replay_failure=False)
         answer[path.name] = str(result.replay_failure or "")

@@ -1,4 +1,4 @@
-"""A workflow with one timer, one patch and one helper, whose recorded history the replay gate tests itself with."""
+"""A workflow with timers of its own and in a helper, whose recorded history the replay gate tests itself with."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""`Tiny` with one sleep more and no patch: the deliberate break that must turn replay and fingerprint red."""
+"""`Tiny` with one sleep more: the deliberate break that must turn replay and fingerprint red."""
 
 from datetime import timedelta
 

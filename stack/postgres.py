@@ -17,6 +17,7 @@ import psycopg
 
 from stack import identity, postgres_files, postgres_roles
 from stack.errors import ServerDidNotStart, WrongPostgresMajor
+from stack.folders import private
 from stack.lock import FolderLock
 from stack.logs import log_file, said_since, size_of
 from stack.ports import free_ports
@@ -72,7 +73,7 @@ class PostgresServer:
         if self.is_running() and self._answers():
             return self.endpoint()
         programs = postgres_bin()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(self._folder)
         self._lock.acquire()
         try:
             self._end_child()
@@ -85,7 +86,10 @@ class PostgresServer:
             self._launch(programs, run_as)
             postgres_roles.ensure(lambda database: self._url(SUPERUSER, database), self._secret())
         except BaseException:
-            self.stop()
+            # The address stays: a server started again is where its clients look for it.
+            self._end_child()
+            self._clear_remains()
+            self._lock.release()
             raise
         return self.endpoint()
 
@@ -98,6 +102,17 @@ class PostgresServer:
         if self._short is not None:
             shutil.rmtree(self._short, ignore_errors=True)
         self._address, self._short = None, None
+
+    def clear(self) -> None:
+        """Ends what a killed owner left running. Raises AlreadyRunning when a living owner has it."""
+        if self._folder.is_dir():
+            self._lock.acquire()
+            self.stop()
+
+    @property
+    def mark(self) -> ProcessMark | None:
+        """The server's process, None before `start`."""
+        return self._mark
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None
@@ -176,6 +191,7 @@ class PostgresServer:
             shutil.copytree(template, unfinished)
         else:
             self._initdb(programs, run_as, unfinished)
+        identity.hand_over_tree(unfinished, run_as)
         os.chmod(unfinished, 0o700)
         unfinished.rename(self.data_dir)
 

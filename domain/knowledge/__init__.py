@@ -1,0 +1,1 @@
+"""Knowledge nodes: identity, events, decisions and their folds."""

@@ -171,7 +171,7 @@ class _Assembly:
         if time.at is not None:
             yield from self._release(time.at)
             yield from self._emit(run, fact, time, time.at)
-        elif (neighbour := run.at or self._at) is not None:
+        elif (neighbour := run.at or told(run.found.at).at or self._at) is not None:
             yield from self._emit(run, fact, time, neighbour)
         else:
             self._held.append((run, fact, time))

@@ -12,9 +12,10 @@ from typing import Any, Literal, cast
 from activities.importers.peek import Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
 from activities.importers.readers.swe_agent import SweAgent
+from activities.importers.readers.tau_bench import TauBench
 from domain.runs.transcript import TranscriptReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent())
+READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench())
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,12 +69,13 @@ class PostgresServer:
 
     def start(self) -> PostgresEndpoint:
         """Gives the running server, started if need be. Raises a StackError with one sentence."""
-        if self.is_running():
+        if self.is_running() and self._answers():
             return self.endpoint()
         programs = postgres_bin()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock.acquire()
         try:
+            self._end_child()
             self._clear_remains()
             run_as = identity.choose(self._folder, self.data_dir, programs / "postgres")
             self._initialise(programs, run_as)
@@ -90,11 +91,7 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Ends the server and leaves no process, socket or lock of it."""
-        if self._mark is not None:
-            end(self._mark, STOP_STEPS)
-        if self._child is not None:
-            self._child.wait()
-        self._child, self._mark = None, None
+        self._end_child()
         if self._lock.held:
             self._clear_remains()
             self._lock.release()
@@ -133,6 +130,13 @@ class PostgresServer:
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.copytree(self.data_dir, unfinished)
         unfinished.rename(folder)
+
+    def _end_child(self) -> None:
+        if self._mark is not None:
+            end(self._mark, STOP_STEPS)
+        if self._child is not None:
+            self._child.wait()
+        self._child, self._mark = None, None
 
     def _clear_remains(self) -> None:
         """Ends orphans of an earlier server and drops its pid file and socket; the lock says nobody owns them."""

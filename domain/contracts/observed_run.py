@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
 
 from domain.contracts.messages import Message
+from domain.contracts.payloads import Artifact
 
 MAX_BATCH_BYTES = 50_000
 MAX_BATCH_EVENTS = 500
@@ -46,7 +47,8 @@ class RecordBatch(Message):
     """Update `record`: up to 500 events and 50 KB. `batch_id` should be the update id too; the same batch may be sent again.
 
     Each event is `temporality.event/1`; `context.project` and `context.run` may be left out, and so may `schema` and `source`. What is
-    wrong with one event is answered for that event; the rest of the batch is recorded.
+    wrong with one event is answered for that event; the rest of the batch is recorded. An event may carry `origin_hash`, the hash of
+    what its producer said before anything was redacted (`domain.contracts.origin`).
     """
 
     batch_id: str | None = Field(default=None, max_length=256)
@@ -73,11 +75,11 @@ class RecordAnswer(Message):
 
 
 class Complete(Message):
-    """Update `complete`: the run ended."""
+    """Update `complete`: the run ended. A long `result` is an artifact, as the client's converter makes it."""
 
     outcome: Outcome = "completed"
     reason: str | None = Field(default=None, max_length=4000)
-    result: str | None = Field(default=None, max_length=16_000)
+    result: Annotated[str, Field(max_length=16_000)] | Artifact | None = None
 
 
 class CompleteAnswer(Message):

@@ -25,7 +25,7 @@ from domain.journal.rows import WorkingSet
 from domain.knowledge.decide import Cause, propose, rederive
 from domain.knowledge.normalise import claim_identity, normalise_claim, observation_identity
 from domain.knowledge.state import NODES, Node
-from domain.runs.commands import checks
+from domain.runs.commands.checks import checks
 
 CAP = 7
 """Candidates of one extraction that are looked at; the rest is invalid as `over_cap`."""
@@ -86,14 +86,11 @@ def admit(rows: WorkingSet, request: AdmissionRequest) -> tuple[Event, ...]:
 
 def _weigh_all(request: AdmissionRequest) -> tuple[list[Weighed], list[Invalid]]:
     hints = tuple(hint.text for hint in request.hints if hint.text)
-    given = {hint.knowledge for hint in request.hints if hint.knowledge}
     weighed: list[Weighed] = []
     invalid: list[Invalid] = []
     for place, candidate in enumerate(request.candidates):
         if place >= request.cap:
             invalid.append(refuse(candidate, "over_cap", f"an extraction admits {request.cap} candidates at most"))
-        elif given and claim_identity(request.attempt.project, candidate.proposition, 0) in given:
-            invalid.append(refuse(candidate, "from_hint", "it repeats knowledge the run was given as a hint"))
         else:
             found = weigh(candidate, request.evidence, hints)
             (weighed if isinstance(found, Weighed) else invalid).append(found)  # pyright: ignore[reportArgumentType]
@@ -129,6 +126,9 @@ def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally
         return replace(tally, duplicates_skipped=tally.duplicates_skipped + 1), ()
     if isinstance(placed, Invalid):
         return replace(tally, invalid=(*tally.invalid, placed)), ()
+    if any(hint.knowledge == placed.knowledge for hint in request.hints):
+        repeated = refuse(item.candidate, "from_hint", "it repeats knowledge the run was given as a hint")
+        return replace(tally, invalid=(*tally.invalid, repeated)), ()
     cause = _cause(request, item)
     if placed.node is None:
         proposed = propose(cause, placed.knowledge, item.claim, generation=placed.generation, earlier=placed.earlier)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from domain.journal.event import Event
-from domain.runs.commands import checks, checks_argv
+from domain.runs.commands.checks import checks, checks_argv
 from domain.runs.events import body_text
 
 Kind = Literal[
@@ -122,7 +122,11 @@ def _call(event: Event, held: Mapping[str, str], calls: dict[str, _Call]) -> Rea
     data = event.data
     tool, argv = data.get("tool"), data.get("argv")
     command = data.get("command") or (shlex.join(map(str, argv)) if argv else None)
-    proves = checks_argv(argv, event.workspace or "") if argv else checks(command, event.workspace or "") if command else ()
+    place = event.workspace or ""
+    if argv:
+        proves = checks_argv(tuple(map(str, argv)), place)
+    else:
+        proves = checks(command, place) if command else ()
     if event.operation_id:
         calls.setdefault(event.operation_id, _Call(tool, command, bool(proves)))
     texts = (Body("command", command),) if command else _arguments(data.get("arguments"), held)

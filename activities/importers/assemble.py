@@ -171,7 +171,7 @@ class _Assembly:
         if time.at is not None:
             yield from self._release(time.at)
             yield from self._emit(run, fact, time, time.at)
-        elif (neighbour := run.at or self._at) is not None:
+        elif (neighbour := run.at or told(run.found.at).at or self._at) is not None:
             yield from self._emit(run, fact, time, neighbour)
         else:
             self._held.append((run, fact, time))
@@ -195,7 +195,8 @@ class _Assembly:
         run.at, run.basis, self._at = at, basis, at
         if run.sequence == 0:
             yield self._count(run, self._opened(run, at, basis))
-        for odd in (fact.anomaly, time.anomaly):
+        first = record.parts == {fact.part}
+        for odd in (fact.anomaly, time.anomaly if first else None):
             if odd:
                 run.counts.odd(odd)
                 self._counts.odd(odd)
@@ -227,7 +228,7 @@ class _Assembly:
             key = fact.opens.key if fact.opens else fact.frame
             run.frame = key if key is not None else run.frame
             event = replace(event, **self._frames(run, run.frame), sequence=self._next(run))
-        if fact.native_id and record.parts == {fact.part}:
+        if fact.native_id and first:
             run.parents.put(fact.native_id, event.event_id)
         yield self._count(run, event)
 

@@ -6,6 +6,7 @@ repaired and said, and a record that cannot be read is refused alone.
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -93,6 +94,30 @@ def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
             yield Refused(f"line {number}", reason)
             continue
         yield Line(number, raw, value, repaired)
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were read already, from its beginning."""
+
+    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+        super().__init__()
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        piece = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def with_head(stream: BinaryIO, size: int) -> tuple[bytes, BinaryIO]:
+    """The first `size` bytes of a stream, and the stream from its beginning (it need not be seekable)."""
+    head = stream.read(size)
+    return head, io.BufferedReader(_Rejoined(head, stream), 1 << 16)
 
 
 def _skip_line(stream: BinaryIO) -> int:

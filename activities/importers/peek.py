@@ -32,8 +32,8 @@ class Peek:
     records: tuple[dict[str, Any], ...]
     text: str
     binary: bool = False
-    # the head holds a whole number of lines or documents, as far as can be seen
-    whole: bool = True
+    # one value on each line, as far as the head shows
+    lines: bool = False
 
 
 @lru_cache(maxsize=2)  # each reader looks at the same bytes
@@ -46,7 +46,7 @@ def peek(head: bytes) -> Peek:
     stripped = body.lstrip()
     value, whole, rest = _first_value(stripped) if stripped[:1] in (b"{", b"[") else (None, True, b"")
     records = _records(body)
-    return Peek(value, records, text, whole=whole and not rest.strip())
+    return Peek(value, records, text, lines=bool(rest.strip()) if whole else b"\n" not in stripped)
 
 
 def _binary(body: bytes, text: str) -> bool:

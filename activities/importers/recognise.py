@@ -11,10 +11,13 @@ from typing import Any, Literal, cast
 
 from activities.importers.peek import Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
+from activities.importers.readers.openai_chat import OpenAiChat
+from activities.importers.readers.openhands_v0 import OpenHandsV0
 from activities.importers.readers.swe_agent import SweAgent
+from activities.importers.readers.tau_bench import TauBench
 from domain.runs.transcript import TranscriptReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent())
+READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), OpenHandsV0(), OpenAiChat())
 
 
 @dataclass(frozen=True, slots=True)

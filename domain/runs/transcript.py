@@ -29,6 +29,8 @@ class RunFound:
     workspace: str | None = None
     task: str | None = None
     parent_run: str | None = None
+    # a time the transcript tells for the whole run, for records that have none of their own
+    at: str | float | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

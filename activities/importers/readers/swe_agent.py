@@ -22,6 +22,8 @@ _EDITOR_COMMANDS = frozenset(
     {"open", "goto", "scroll_up", "scroll_down", "create", "edit", "insert", "submit", "search_dir", "search_file", "find_file",
      "set_cursors", "str_replace_editor", "view_image", "review_on_submit"}
 )  # fmt: skip
+# how far ahead in `trajectory` the step of a message is looked for
+_MAX_AHEAD = 8
 _KNOWN = frozenset({"environment", "trajectory", "history", "info", "replay_config"})
 _ISSUE = re.compile(r"ISSUE:\s*\n\s*(\S[^\n]*)")
 
@@ -99,7 +101,7 @@ class _Run:
         for place, message in enumerate(history):
             yield from self._guarded(f"history[{place}]", message, self._message)
         for place in range(self._next, len(self._steps)):
-            yield from self._guarded(f"trajectory[{place}]", self._steps[place], self._lone_step)
+            yield from self._lone(place)
         for key in sorted(self._whole.keys() - _KNOWN):
             yield from self._kept("source.unknown", {"native_type": key, "record": self._whole[key]}, key)
         yield from unanswered(self._calls)
@@ -135,7 +137,7 @@ class _Run:
             details={"environment": environment} if isinstance(environment, str) else {},
         )
 
-    def _message(self, message: Mapping[str, Any], raw: bytes) -> Iterator[Fact]:
+    def _message(self, message: Mapping[str, Any], raw: bytes) -> Iterator[Item]:
         role, text = message.get("role"), _text(message.get("content"))
         if role not in ("system", "user", "assistant", "tool"):
             yield Fact("source.unknown", {"native_type": str(role), "record": message}, raw)
@@ -148,13 +150,16 @@ class _Run:
         else:
             yield from self._said("turn.system" if role == "system" else "turn.user", text, raw, {}, opens=role == "user")
 
-    def _assistant(self, message: Mapping[str, Any], text: str, raw: bytes) -> Iterator[Fact]:
+    def _assistant(self, message: Mapping[str, Any], text: str, raw: bytes) -> Iterator[Item]:
         calls = _dicts(message.get("tool_calls"))
-        step = self._steps[self._next] if self._next < len(self._steps) else None
-        if isinstance(step, Mapping) and _tells(message, text, cast("Mapping[str, Any]", step)):
-            self._next += 1
-            yield from self._step(cast("Mapping[str, Any]", step), raw_of(step), calls)
-            return
+        for place in range(self._next, min(self._next + _MAX_AHEAD, len(self._steps))):
+            step = self._steps[place]
+            if isinstance(step, Mapping) and _tells(message, text, cast("Mapping[str, Any]", step)):
+                for between in range(self._next, place):
+                    yield from self._lone(between)
+                self._next = place + 1
+                yield from self._step(cast("Mapping[str, Any]", step), raw_of(cast("Any", step)), calls)
+                return
         thought = message.get("thought")
         yield from self._said("turn.agent", thought if isinstance(thought, str) and thought else text, raw, {})
         action = message.get("action")
@@ -181,6 +186,9 @@ class _Run:
             yield from self._end_call(name, text, raw, f"result/{place}", {})
         if message.get("role") == "user":
             self._open = []
+
+    def _lone(self, place: int) -> Iterator[Item]:
+        yield from self._guarded(f"trajectory[{place}]", self._steps[place], self._lone_step)
 
     def _lone_step(self, step: Mapping[str, Any], raw: bytes) -> Iterator[Fact]:
         yield from self._step(step, raw, [])

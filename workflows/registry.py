@@ -6,4 +6,6 @@ for each workflow it caches.
 
 from typing import Any, Final
 
-WORKFLOWS: Final[tuple[type[Any], ...]] = ()
+from workflows.knowledge_extraction import KnowledgeExtraction
+
+WORKFLOWS: Final[tuple[type[Any], ...]] = (KnowledgeExtraction,)

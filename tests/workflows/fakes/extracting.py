@@ -35,11 +35,15 @@ class Extracting:
         self.plan: dict[str, int] = defaultdict(int)
         self.completed: dict[Key, CandidatesAdmitted] = {}
         self.failed: dict[Key, FailExtraction] = {}
+        self.all_known: set[str] = set()
+        """Projects in which every extraction counts as completed before, with nothing found."""
 
     @implements(START_EXTRACTION)
     async def start(self, asked: StartExtraction) -> ExtractionStarted:
         await self._faults.meet(asked.extraction.project)
         key = key_of(asked.extraction)
+        if asked.extraction.project in self.all_known:
+            self.completed.setdefault(key, CandidatesAdmitted(answer=answer_of(asked.extraction, [])))
         done = self.completed.get(key)
         if key in self.failed:
             raise ExtractionRefused(f"extraction {key[3]} of this trajectory failed before; ask for the next one")
@@ -60,17 +64,8 @@ class Extracting:
         extraction, count = asked.extraction, asked.proposed.count
         await self._faults.meet(extraction.project)
         approvals = [approval(extraction, number, asked.approval_deadline) for number in range(count)]
-        answer = ExtractionAnswer(
-            run=extraction.run,
-            trajectory=extraction.trajectory,
-            extractor=extraction.extractor,
-            n=extraction.n,
-            candidates_count=count,
-            proposed=count,
-            candidates=[str(a.node) for a in approvals],
-            approvals=[a.approval for a in approvals],
-        )
-        return self.completed.setdefault(key_of(extraction), CandidatesAdmitted(answer=answer, approvals=approvals))
+        admitted = CandidatesAdmitted(answer=answer_of(extraction, approvals), approvals=approvals)
+        return self.completed.setdefault(key_of(extraction), admitted)
 
     @implements(FAIL_EXTRACTION)
     async def fail(self, asked: FailExtraction) -> ExtractionFailed:
@@ -81,6 +76,19 @@ class Extracting:
 
 def key_of(extraction: ExtractionInput) -> Key:
     return extraction.project, extraction.trajectory, extraction.extractor, extraction.n
+
+
+def answer_of(extraction: ExtractionInput, approvals: list[ApprovalInput]) -> ExtractionAnswer:
+    return ExtractionAnswer(
+        run=extraction.run,
+        trajectory=extraction.trajectory,
+        extractor=extraction.extractor,
+        n=extraction.n,
+        candidates_count=len(approvals),
+        proposed=len(approvals),
+        candidates=[str(a.node) for a in approvals],
+        approvals=[a.approval for a in approvals],
+    )
 
 
 def approval(extraction: ExtractionInput, number: int, deadline: datetime) -> ApprovalInput:

@@ -13,7 +13,7 @@ class Importing:
     def __init__(self, faults: Faults) -> None:
         self._faults = faults
         self.plan: dict[str, int] = {}
-        self.answers: dict[str, ImportAnswer] = {}
+        self.answers: dict[tuple[str, str], ImportAnswer] = {}
         self.broken: set[str] = set()
         """Projects whose second run has a trajectory that no workflow id can hold."""
 
@@ -31,7 +31,7 @@ class Importing:
             added=10 * len(runs),
             extractor="fake/1",
         )
-        return self.answers.setdefault(asked.import_id, answer)
+        return self.answers.setdefault((asked.project, asked.import_id), answer)
 
     def _run(self, asked: ImportInput, number: int) -> ImportedRun:
         run = f"{asked.sha256[:8]}-{number}"

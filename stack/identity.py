@@ -40,6 +40,16 @@ def unprivileged_user() -> RunAs:
     raise CannotLeaveRoot("neither user namespaces nor an unprivileged account are at hand")
 
 
+def hand_over_tree(folder: Path, run_as: RunAs) -> None:
+    """Gives a folder and everything in it to the account the server switches to."""
+    if run_as.user is None:
+        return
+    for place, _, names in os.walk(folder):
+        os.chown(place, *run_as.user)
+        for name in names:
+            os.chown(Path(place) / name, *run_as.user, follow_symlinks=False)
+
+
 def hand_over(path: Path, run_as: RunAs) -> None:
     """Gives a file or folder to the account the server switches to; nothing to do for the other identities."""
     if run_as.user is not None:
@@ -47,6 +57,10 @@ def hand_over(path: Path, run_as: RunAs) -> None:
 
 
 def _checked(run_as: RunAs, folder: Path, program: Path) -> RunAs:
+    hand_over(folder, run_as)
+    home = folder.parent
+    if home.stat().st_uid == 0:
+        home.chmod(home.stat().st_mode | 0o011)  # to pass through, not to read
     refusal = _refusal(run_as, folder, program)
     if refusal is not None:
         raise CannotLeaveRoot(f"the account with uid {run_as.user and run_as.user[0]} cannot work there ({refusal})")

@@ -55,7 +55,7 @@ def main() -> None:
             end_with(instructions["parent"], instructions["death_signal"])
         os.execv(program[0], program)
     except OSError as error:
-        print(f"could not start {program[0]}: {error}", file=sys.stderr)
+        sys.stderr.write(f"could not start {program[0]}: {error}\n")
         sys.exit(FAILED)
 
 

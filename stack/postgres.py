@@ -17,6 +17,7 @@ import psycopg
 
 from stack import identity, postgres_files, postgres_roles
 from stack.errors import ServerDidNotStart, WrongPostgresMajor
+from stack.folders import private
 from stack.lock import FolderLock
 from stack.logs import log_file, said_since, size_of
 from stack.ports import free_ports
@@ -69,12 +70,13 @@ class PostgresServer:
 
     def start(self) -> PostgresEndpoint:
         """Gives the running server, started if need be. Raises a StackError with one sentence."""
-        if self.is_running():
+        if self.is_running() and self._answers():
             return self.endpoint()
         programs = postgres_bin()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(self._folder)
         self._lock.acquire()
         try:
+            self._end_child()
             self._clear_remains()
             run_as = identity.choose(self._folder, self.data_dir, programs / "postgres")
             self._initialise(programs, run_as)
@@ -84,23 +86,33 @@ class PostgresServer:
             self._launch(programs, run_as)
             postgres_roles.ensure(lambda database: self._url(SUPERUSER, database), self._secret())
         except BaseException:
-            self.stop()
+            # The address stays: a server started again is where its clients look for it.
+            self._end_child()
+            self._clear_remains()
+            self._lock.release()
             raise
         return self.endpoint()
 
     def stop(self) -> None:
         """Ends the server and leaves no process, socket or lock of it."""
-        if self._mark is not None:
-            end(self._mark, STOP_STEPS)
-        if self._child is not None:
-            self._child.wait()
-        self._child, self._mark = None, None
+        self._end_child()
         if self._lock.held:
             self._clear_remains()
             self._lock.release()
         if self._short is not None:
             shutil.rmtree(self._short, ignore_errors=True)
         self._address, self._short = None, None
+
+    def clear(self) -> None:
+        """Ends what a killed owner left running. Raises AlreadyRunning when a living owner has it."""
+        if self._folder.is_dir():
+            self._lock.acquire()
+            self.stop()
+
+    @property
+    def mark(self) -> ProcessMark | None:
+        """The server's process, None before `start`."""
+        return self._mark
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None
@@ -133,6 +145,13 @@ class PostgresServer:
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.copytree(self.data_dir, unfinished)
         unfinished.rename(folder)
+
+    def _end_child(self) -> None:
+        if self._mark is not None:
+            end(self._mark, STOP_STEPS)
+        if self._child is not None:
+            self._child.wait()
+        self._child, self._mark = None, None
 
     def _clear_remains(self) -> None:
         """Ends orphans of an earlier server and drops its pid file and socket; the lock says nobody owns them."""
@@ -172,6 +191,7 @@ class PostgresServer:
             shutil.copytree(template, unfinished)
         else:
             self._initdb(programs, run_as, unfinished)
+        identity.hand_over_tree(unfinished, run_as)
         os.chmod(unfinished, 0o700)
         unfinished.rename(self.data_dir)
 

@@ -19,8 +19,8 @@ from typing import Any
 from temporalio.workflow import _Definition
 
 from domain.ports.registry import is_ref
+from workflows.calls import call
 from workflows.registry import WORKFLOWS
-from workflows.sandbox import PASSED_THROUGH
 
 BASELINE = Path(__file__).with_name("fingerprints.json")
 
@@ -102,7 +102,7 @@ def _reachable(workflow: type[Any]) -> dict[str, FunctionType]:
 def _is_ours(value: type[Any] | FunctionType, package: str) -> bool:
     if isinstance(value, FunctionType) and inspect.unwrap(value).__code__.co_filename.startswith("<"):
         return False  # what a dataclass generated has no source and gives no command
-    return value.__module__.startswith(f"{package}.") and value.__module__ not in PASSED_THROUGH
+    return value.__module__.startswith(f"{package}.") and value.__module__ != call.__module__
 
 
 def _tree(function: FunctionType) -> ast.AST:

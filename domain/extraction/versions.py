@@ -10,6 +10,8 @@ from domain.contracts.ids import digest_id
 
 EXTRACTOR = "knowledge-extractor.v1"
 """Written into every event the extractor causes, as producer and version."""
+EXTRACTED = frozenset({"completed", "failed", "abandoned", "budget_exhausted"})
+"""Outcomes of runs that are extracted; what an operator cancelled is not (DESIGN section 8)."""
 SOURCE = "temporality/extraction"
 ACTOR = "system:temporality:extractor"
 

@@ -65,7 +65,7 @@ class Import:
     async def _extract(self, file: ImportInput, answer: ImportAnswer, places: range) -> ImportAnswer:
         """`answer` with the extractions of the runs at `places` started, or a note for each that could not be."""
         runs = list(answer.runs)
-        ends = await asyncio.gather(*(_start(_extraction(file, answer, runs[place])) for place in places))
+        ends = await asyncio.gather(*(_follow(_extraction(file, answer, runs[place])) for place in places))
         for place, end in zip(places, ends, strict=True):
             runs[place] = runs[place].model_copy(update={"extraction": end.extraction})
         notes = [*answer.notes, *(end.note for end in ends if end.note is not None)]
@@ -80,7 +80,7 @@ class _End:
     note: str | None = None
 
 
-async def _start(extraction: ExtractionInput) -> _End:
+async def _follow(extraction: ExtractionInput) -> _End:
     """Start one extraction; one that runs or has completed is as good."""
     try:
         start = extraction_start(extraction)

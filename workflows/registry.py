@@ -1,6 +1,7 @@
 """Every workflow a worker of Temporality serves.
 
-It stands apart from the package itself because the sandbox runs a package's `__init__` again for each workflow it caches.
+It stands apart from the package itself because the sandbox runs a package's `__init__` again
+for each workflow it caches.
 """
 
 from typing import Any, Final

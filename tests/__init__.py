@@ -1,0 +1,1 @@
+"""Tests: the rule of a module is tested in the folder of the same name."""

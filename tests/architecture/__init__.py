@@ -1,0 +1,1 @@
+"""The style and the boundaries of the project, as tests that fail."""

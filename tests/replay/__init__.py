@@ -1,0 +1,1 @@
+"""History is frozen: fingerprints of the workflows, and recorded histories that must replay."""

@@ -1,0 +1,1 @@
+"""Small workflows with which the replay and fingerprint gates test themselves."""

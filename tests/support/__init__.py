@@ -1,0 +1,1 @@
+"""What several tests need: servers, clients, builders of input."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 
 def _words(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(r"(?<![\w-])(?:" + "|".join(alternatives) + r")(?![\w-])", re.I)
+    return re.compile(r"(?<![\w-])(?:" + "|".join(alternatives) + r")(?![\w-]|\.\w)", re.I)
 
 
 def _starts(*alternatives: str) -> re.Pattern[str]:
-    return re.compile(r"^(?:" + "|".join(alternatives) + r")(?![\w-])", re.I)
+    return re.compile(r"^(?:" + "|".join(alternatives) + r")(?![\w-]|\.\w)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ CUES: tuple[Cue, ...] = (
         r"results? in", r"is why", r"the reason (?:for|why)", r"triggered by", r"stems? from", r"as a result of",
         r"потому что", r"из-за", r"причин[аоы]\w*", r"вызван[аоы]?", r"приводит к", r"приводят к", r"поскольку", r"так как",
     )),
+    Cue("consequence", 2, _words(
+        r"so (?:it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤)", r"which means", r"for (?:this|that) reason", r"поэтому", r"так что",
+    )),
     Cue("verified_fix", 2, _words(
         r"(?:fixes|resolves|solves|avoids|prevents)", r"(?:is|was|are|were) fixed by", r"(?:is|was) (?:re)?solved by", r"workaround",
         r"the fix is", r"works? (?:again )?(?:after|once)", r"passe?s? (?:again )?(?:after|once)",
@@ -65,9 +68,9 @@ CUES: tuple[Cue, ...] = (
     )),
     Cue("behaviour", 1, _words(
         r"(?:silently )?(?:ignores|truncates|rounds|drops|swallows|overrides|overwrites|shadows|mutates|discards|strips|caches|inherits)",
-        r"silently", r"defaults to", r"falls back to", r"takes precedence", r"is case-sensitive", r"instead of",
+        r"silently", r"defaults to", r"falls back to", r"takes precedence", r"is case-sensitive",
         r"(?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know|reload|cache)",
-        r"игнорирует", r"округля(?:ет|ют)", r"отбрасыва(?:ет|ют)", r"по умолчанию", r"перезаписыва\w+", r"вместо",
+        r"игнорирует", r"округля(?:ет|ют)", r"отбрасыва(?:ет|ют)", r"по умолчанию", r"перезаписыва\w+",
         r"не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+",
     )),
 )  # fmt: skip
@@ -92,18 +95,26 @@ LEADS: tuple[re.Pattern[str], ...] = tuple(
         r"^(?:so|also|and|but|thus|hence|therefore|however|in short|in fact|in summary|to summarize|overall|basically|essentially|note that|"
         r"note|remember(?: that)?|importantly|in addition|additionally|moreover|furthermore|finally|ultimately|indeed|clearly|of course|"
         r"as a result|in conclusion|turns out(?: that)?|it turns out(?: that)?|it turned out(?: that)?|as it turns out)\b[,:]?\s+",
-        r"^(?:i|we) (?:found|confirmed|verified|learned|discovered|established|determined|see|can see|now know|know)(?: out)?(?: now)? that\s+",
+        r"^(?:i|we) (?:found|confirmed|verified|learned|discovered|established|determined|now know)(?: out)?(?: now)? that\s+",
+        r"^(?:i|we) (?:can )?(?:now )?(?:see|notice|know)(?: that)?\s+",
         r"^(?:this|that|it|which|the (?:test|result|output|experiment|investigation|log|trace)s?) "
         r"(?:confirms|confirmed|shows|showed|proves|proved|means|reveals|demonstrates)(?: that)?\s+",
         r"^confirmed:\s+",
         r"^(?:the |my )?(?:actual |real |root |main |underlying |core )?(?:issue|problem|bug|cause|reason|culprit|finding|conclusion|key point|key) "
         r"(?:here )?(?:is|was) that\s+",
+        r"^the (?:fix|solution|workaround|answer) (?:here )?(?:is|was) to\s+",
         r"^(?:итак|значит|таким образом|следовательно|оказалось|выяснилось|подтвердилось|в итоге|то есть|получается|кроме того|также|важно)"
         r"(?:, что)?[,:]?\s+",
         r"^(?:причина|проблема|дело) (?:была )?(?:в том|заключается в том), что\s+",
     )
 )  # fmt: skip
 """Openings that tie a sentence to its place in a conversation and say nothing themselves."""
+FOUND = re.compile(
+    r"\b(?:found|confirm\w*|verified|learned|discovered|established|determined|turn(?:s|ed) out|prove[sd]?|reveals|demonstrate\w*|conclusion|remember|"
+    r"cause|culprit|reason|issue|problem|bug|finding|fix|solution|workaround|оказалось|выяснилось|подтвердилось|следовательно|причина|дело|проблема)\b",
+    re.I,
+)
+"""Openings that say the sentence is what came out."""
 CAUSE_IS = re.compile(
     r"^(?:the )?(?:actual |real |root |underlying )?(?:cause|culprit|reason|issue|problem|bug) (?:is|was) (?P<what>.+?), which (?P<does>.+)$"
     r"|^(?:причина|проблема) (?:в|во|— в|- в)\s+(?P<ru>.+?), котор(?:ый|ая|ое|ые) (?P<rudoes>.+)$",
@@ -128,7 +139,7 @@ REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"assum(?:e|es|ing|ption)", r"hypothes\w+", r"theory", r"can (?:lead|cause|result)",
         r"похоже", r"возможно", r"вероятно", r"может(?: быть)?", r"могу?т", r"кажется", r"видимо", r"наверное", r"думаю", r"предполож\w+", r"по-видимому", r"бы",
     )),
-    ("hypothetical", _starts(r"if (?:you|we|i|this|that|it|the)", r"suppose", r"imagine", r"in case", r"when you", r"once you", r"если", r"допустим")),
+    ("hypothetical", _starts(r"if (?:you|we|i|this|that|it|needed)", r"suppose", r"imagine", r"in case", r"when you", r"once you", r"если (?:ты|вы|мы|я|это)", r"допустим")),
     ("retraction", _words(
         r"(?:was|were|am) wrong", r"wrong (?:guess|hypothesis|assumption|track)", r"not the (?:issue|problem)", r"mistaken", r"my mistake",
         r"ruled out", r"я ошиб\w+", r"ошибочн\w+",
@@ -143,8 +154,8 @@ REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
     )),
     ("progress", _starts(
         r"(?:successfully )?(?:added|fixed|created|updated|removed|changed|replaced|renamed|implemented|verified|confirmed|checked|ran|wrote|deleted|"
-        r"moved|refactored|installed|committed|configured|used|kept|made|done|ensured|integrated|cleaned|tested|reads|exits|all|everything|both|none of)",
-        r"(?:добавил|исправил|создал|обновил|удалил|заменил|проверил|готово|все|всё)\w*",
+        r"moved|refactored|installed|committed|configured|used|kept|made|done|ensured|integrated|cleaned|tested|everything|none of|all (?:tests|checks|files|changes|types|functions|components|modules))",
+        r"(?:готово|все|всё)", r"(?:временно |пока |уже )?[а-яё]+(?:ил|ал|ял|ел|ул)(?:и|а)?",
     )),
     ("progress", _words(
         r"(?:has|have|had) (?:now |already |just |all )?(?:been|successfully)", r"successfully", r"(?:is|are) now", r"now (?:works|passes|returns|uses|has|fails)",
@@ -152,22 +163,27 @@ REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
         r"(?:is|are) (?:complete|completed|done|finished|ready)", r"as (?:expected|requested|shown|mentioned|described|you)", r"тесты (?:теперь )?проходят", r"успешно", r"готов[оа]?",
     )),
     ("passing_detail", _words(
-        r"above", r"below", r"the following", r"following", r"previous(?:ly)?", r"earlier", r"just now", r"right now", r"current(?:ly)?", r"today", r"yesterday",
+        r"^now", r"above", r"below", r"the following", r"following", r"previous(?:ly)?", r"earlier", r"just now", r"right now", r"current(?:ly)?", r"today", r"yesterday",
         r"tomorrow", r"this (?:time|session|run|step|point|turn|task|challenge|file|issue|error|change|approach|line|output|case|one|way|is|was|means)",
-        r"the (?:last|next|previous) (?:step|command|edit|run|attempt|message)", r"so far", r"yet", r"again", r"still", r"already been", r"attempt(?:s|ed)?", r"step \d+",
+        r"the (?:last|next|previous) (?:step|command|edit|run|attempt|message)", r"so far", r"already been", r"attempt(?:s|ed)?", r"step \d+",
         r"lines? \d+(?:-\d+)?", r"выше", r"ниже", r"сегодня", r"вчера", r"текущ\w+", r"предыдущ\w+", r"пока", r"ещ[её] раз", r"на этом шаге", r"строк[аеиу] \d+",
     )),
     ("no_subject", _starts(
         r"this", r"that", r"it", r"it's", r"its", r"they", r"these", r"those", r"there", r"here", r"which", r"such", r"what", r"one", r"another", r"other", r"same",
-        r"the (?:same|former|latter|other|second|first|rest|above|script|code|output|result|command|attempt|issue|problem|bug|error|fix|change|changes|solution|test|tests|"
-        r"function|method|file|main|cause|reason|app|application|project|implementation|update|server|page|program|flag|seed|execution|goal|purpose|task|user)",
+        r"the (?:same|former|latter|other|second|first|rest|script|code|output|result|command|attempt|issue|problem|bug|error|fix|change|changes|solution|"
+        r"tests?|function|method|class|file|main|cause|reason|app|application|implementation|update|server|page|program|flag|execution|goal|purpose|task|user)"
+        r"(?! (?:(?:in|of|for|with|behind) )?(?:the )?¤)",
         r"because", r"since", r"due", r"by", r"with", r"as", r"while", r"although", r"though", r"even", r"where", r"whether", r"or", r"yes", r"no", r"not", r"only", r"when",
+        r"(?:uses|used|includes|handles|displays|shows|provides|supports|contains|persists|features|optimized|returns|takes|needs|defaults)",
         r"это(?:т|го|му)?", r"эти", r"эта", r"он[аои]?", r"так", r"там", r"тут", r"здесь", r"тот", r"та", r"те", r"потому", r"поэтому", r"из-за", r"да", r"нет",
     )),
     ("instruction", _starts(
-        r"use", r"run", r"add", r"make", r"create", r"write", r"read", r"open", r"set", r"change", r"replace", r"remove", r"update", r"fix", r"install", r"click", r"go", r"see", r"try",
-        r"check", r"ensure", r"note", r"consider", r"keep", r"put", r"call", r"return", r"import", r"start", r"stop", r"implement", r"provide", r"test", r"verify", r"find",
-        r"добавь\w*", r"сделай\w*", r"используй\w*", r"запусти\w*", r"напиши\w*", r"исправь\w*", r"создай\w*",
+        r"run", r"create", r"write", r"read", r"open", r"change", r"remove", r"update", r"fix", r"modify", r"click", r"go to", r"see", r"try", r"check",
+        r"make sure", r"ensure", r"note", r"consider", r"put", r"start", r"stop", r"implement", r"provide", r"test", r"verify", r"find", r"look",
+        r"добавь\w*", r"сделай\w*", r"запусти\w*", r"напиши\w*", r"исправь\w*", r"создай\w*",
+    )),
+    ("advice", _starts(
+        r"use", r"add", r"make", r"set", r"replace", r"install", r"keep", r"call", r"return", r"import", r"pass", r"avoid", r"prefer", r"используй\w*",
     )),
 )  # fmt: skip
 

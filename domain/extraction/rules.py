@@ -20,12 +20,15 @@ from domain.extraction.support import Support, support
 PROVIDER = "rules/v1"
 MOST = 5
 """Candidates of one run; the strongest stay."""
-THRESHOLD = 5
+THRESHOLD = 4
 """What a statement must reach: strength of its rule, where it stands, how it is introduced, what it names."""
 ALIKE = 0.6
 """Two statements of a run about the same names with this much in common are one."""
 USER_CHARACTERS = 2_000
 """A longer user message is a prompt, a file or a log rather than somebody's statement."""
+
+_BELIEVED = frozenset({"decision", "constraint", "incompatibility"})
+"""What a user's own word is enough for; what users say about causes is a report of a symptom more often than a finding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +79,10 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
     found: list[_Found] = []
     dropped: list[Decision] = []
     for item in _speaking(context):
+        before = ""
         for place, sentence in enumerate(sentences(item.text)):
-            weighed = _weigh(context, item, place, sentence)
+            weighed = _weigh(context, item, place, (sentence, before))
+            before = sentence.text
             if isinstance(weighed, _Found):
                 found.append(weighed)
             else:
@@ -100,12 +105,12 @@ def _speaking(context: ExtractionContext) -> list[ContextItem]:
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _weigh(context: ExtractionContext, item: ContextItem, place: int, sentence: Sentence) -> _Found | Decision:
-    statement = state(sentence)
+def _weigh(context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]) -> _Found | Decision:
+    sentence, before = spoken
+    statement = state(sentence, before)
     if isinstance(statement, Refused):
         return Decision(item.position, item.event_id, sentence.text, False, statement.reason)
-    by_user = item.kind == "user_message"
-    if by_user and statement.rule not in ("decision", "constraint", "incompatibility"):
+    if item.kind == "user_message" and not statement.rules & _BELIEVED:
         return Decision(item.position, item.event_id, sentence.text, False, "user_request", statement.rule)
     supported = support(context, item, statement)
     if supported is None:
@@ -115,12 +120,13 @@ def _weigh(context: ExtractionContext, item: ContextItem, place: int, sentence: 
 
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
-    score = statement.strength + 2 * statement.concluding + (len(statement.names) > 1) + supported.verified
+    names = len(statement.names)
+    score = statement.strength + 2 * statement.concluding + (names > 1) + (names > 2) + supported.whole + supported.verified
     after = [other for other in context.items if other.position > item.position and other.kind != "final_result"]
     if item.kind in ("agent_message", "final_result", "user_message"):
         upcoming = next((other.kind for other in after if other.kind != "agent_thought"), None)
         # a message that ends its turn is meant for the reader; one before the next call is on the way
-        score += 2 if upcoming in (None, "user_message") else 0
+        score += 2 if upcoming in (None, "user_message") or item.kind == "user_message" else 0
     return score
 
 

@@ -30,7 +30,7 @@ _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{2,6
 _MARKER = re.compile(r"^\s*(?:[-*•+–]\s+|\(?\d{1,2}[.)]\s+|\[[ xX]\]\s+)")
 _SKIPPED = re.compile(r"^\s*(?:[|>]|<[^>]+>\s*$|[-=*_]{3,}\s*$|(?: {4,}|\t)\S)")
 _LABEL = re.compile(r"^(?:\*\*|__)?([A-ZА-ЯЁ][\w' -]{2,40}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1|(?<![\w*`])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
+_EMPHASIS = re.compile(r"\*\*|(?<![\w*`])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])")
 _OPAQUE = re.compile(r"`+[^`]*`+|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»\n]{1,200}»|https?://\S+")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|No|Fig|т\.е|т\.к|т\.п|др|см|рис)\.(?=\s)", re.I)
 _END = re.compile(
@@ -98,5 +98,5 @@ def _units(text: str) -> Iterator[tuple[str, bool]]:
 def _plain(text: str) -> str:
     """Without marks of emphasis outside code spans, white space in one form."""
     pieces = re.split(r"(`+[^`]*`+)", text)
-    plain = (piece if place % 2 else _EMPHASIS.sub(lambda m: m[2] or m[3] or "", piece) for place, piece in enumerate(pieces))
+    plain = (piece if place % 2 else _EMPHASIS.sub(lambda mark: mark[1] or "", piece) for place, piece in enumerate(pieces))
     return re.sub(r"\s+", " ", "".join(plain)).strip()

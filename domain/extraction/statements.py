@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, LABELS, LEADS, REFUSALS
+from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS, REFUSALS
 from domain.extraction.grounding import anchors
 from domain.extraction.segment import Sentence
 
@@ -21,8 +21,14 @@ _SCRIPTS = re.compile(r"[^\x00-\u024f\u0370-\u04ff\u2000-\u2bff\ufe00-\ufe0f]")
 _RECORD = re.compile(
     r"[A-Z0-9]{5,10}|[A-Z]{2,4}\d{2,6}|\w*_\d{3,}|[0-9a-f]{7,64}|[0-9a-f-]{32,36}|#?\d[\d.,:/%-]*|\d{4}-\d\d-\d\d.*", re.ASCII
 )
-_PLACES = re.compile(r"(?:^|[\s=])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I)
+_PLACES = re.compile(r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I)
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
+_IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)
+_SUBJECT = re.compile(
+    r"^((?:the )?`[^`]+`(?: (?:function|method|class|module|script|command|hook|endpoint|option|flag|file|table|field|helper|setting|package|"
+    r"library|component))?) (?=[a-z])",
+    re.I,
+)
 _CODE = re.compile(r"`([^`]+)`")
 
 
@@ -35,6 +41,8 @@ class Statement:
     strength: int
     concluding: bool
     names: tuple[str, ...]
+    # every rule whose words it holds; users are believed on some of them only
+    rules: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +52,25 @@ class Refused:
     reason: str
 
 
-def state(sentence: Sentence) -> Statement | Refused:
-    """The statement a sentence makes, or the first reason why it makes none."""
+def state(sentence: Sentence, before: str = "") -> Statement | Refused:
+    """The statement a sentence makes, or the first reason why it makes none; `before` is the sentence it follows."""
     text, concluding, causal = _bare(sentence)
+    text = _resolved(text, before)
     words = _prose(text)
+    found = [cue for cue in CUES if cue.words.search(words)]
+    rules = frozenset(cue.rule for cue in found)
     for reason, pattern in REFUSALS:
-        if pattern.search(words):
+        # advice is worth keeping with its reason only
+        if pattern.search(words) and not (reason == "advice" and "cause" in rules):
             return Refused(reason)
     if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or len(text) > MAX_LENGTH:
         return Refused("length")
     if _SCRIPTS.search(words):
         return Refused("language")
-    cue = next((cue for cue in CUES if cue.words.search(words)), None)
-    rule, strength = ("cause", 3) if causal else (cue.rule, cue.strength) if cue else ("", 0)
-    if not rule:
+    if not (found or causal):
         return Refused("no_cue")
+    first = next((cue for cue in found if cue.rule == "decision"), found[0] if found else None)
+    rule, strength = ("cause", 3) if causal or first is None else (first.rule, first.strength)
     if rule != "decision" and _WE.search(words):
         return Refused("narrative")
     if _PLACES.search(text):
@@ -66,7 +78,13 @@ def state(sentence: Sentence) -> Statement | Refused:
     names = tuple(name for name in map(str, anchors(text)) if is_name(name, text))
     if not names:
         return Refused("no_name")
-    return Statement(_sentence(text), rule, strength, concluding or causal, names)
+    return Statement(_sentence(text), rule, strength, concluding or causal, names, rules)
+
+
+def _resolved(text: str, before: str) -> str:
+    """`It does Y` after `The X is Z` says that X does Y; nothing else that points backwards is resolved."""
+    pronoun, subject = _IT.match(text), _SUBJECT.match(before)
+    return f"{subject[1]} {text[pronoun.end() :]}" if pronoun and subject else text
 
 
 def is_name(anchor: str, text: str) -> bool:
@@ -91,7 +109,7 @@ def _bare(sentence: Sentence) -> tuple[str, bool, bool]:
         for lead in LEADS:
             rest = lead.sub("", text, count=1)
             if rest != text and rest.strip():
-                concluding = concluding or "that" in text[: len(text) - len(rest)].split() or lead is LEADS[-1]
+                concluding = concluding or bool(FOUND.search(text[: len(text) - len(rest)]))
                 text, stripped = rest.strip(), True
     cause = CAUSE_IS.match(text)
     if cause:

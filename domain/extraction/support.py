@@ -18,9 +18,14 @@ MOST_CITED = 5
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """The cited events in the order of the run; `verified` where a check that had failed passed before the run ended."""
+    """The cited events in the order of the run.
+
+    `whole` where one of them holds two names or more of the statement and no name is missing in it; `verified` where a check that had
+    failed passed before the run ended.
+    """
 
     events: tuple[str, ...]
+    whole: bool
     verified: bool
 
 
@@ -45,7 +50,9 @@ def support(context: ExtractionContext, speaker: ContextItem, statement: Stateme
         return None
     if ungrounded(statement.proposition, tuple(text for item in chosen for text in _texts(item))):
         return None
-    return Support(tuple(item.event_id for item in chosen), _verified(context))
+    names = statement.names
+    whole = len(names) > 1 and any(all(_holds(item, name) for name in names) for item in strong)
+    return Support(tuple(item.event_id for item in chosen), whole, _verified(context))
 
 
 def _may_ground(item: ContextItem) -> bool:

@@ -1,8 +1,8 @@
 """From what a reader says to events: ids, times, frames, order, and the counts of each run.
 
 A pure, streaming transformation: one item in, its events out. Ids, order and frames depend only on what stood before in the file, so
-that importing again gives the same events and a longer copy adds only what is new. Memory: about 300 bytes for each record of a run
-(hashes of what was seen and recent parents), never the records themselves.
+that importing again gives the same events and a longer copy adds only what is new. Memory: 20 bytes for each record of a run and
+its latest 32,768 ids and frames, never the records themselves.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ class _Run:
     source: str = ""
     sequence: int = 0
     frame: str | None = None
-    frames: dict[str, str | None] = field(default_factory=dict)
+    # the parent's key of each open frame, empty where it has none
+    frames: Recent = field(default_factory=Recent)
     parents: Recent = field(default_factory=Recent)
     counts: Counts = field(default_factory=Counts)
     at: datetime | None = None
@@ -220,7 +221,7 @@ class _Assembly:
             operation_id=_operation(run, fact.operation),
             origin_hash=record.origin_hash(fact.part),
         )
-        if fact.opens is not None and fact.opens.key not in run.frames:
+        if fact.opens is not None and run.frames.get(fact.opens.key) is None:
             part = f"{fact.part}/frame"
             opened = replace(event, event_id=event_id(run.source, record, part), origin_hash=record.origin_hash(part))
             yield self._count(run, self._frame_opened(run, opened, fact.opens))
@@ -271,7 +272,7 @@ class _Assembly:
         )
 
     def _frame_opened(self, run: _Run, like: Event, opening: Opening) -> Event:
-        run.frames[opening.key] = opening.parent
+        run.frames.put(opening.key, opening.parent or "")
         return replace(
             like,
             type="frame.opened",
@@ -288,7 +289,7 @@ class _Assembly:
         parent = run.frames.get(key)
         return {
             "frame": digest_id(run.source, "frame", key),
-            "parent_frame": digest_id(run.source, "frame", parent) if parent is not None else None,
+            "parent_frame": digest_id(run.source, "frame", parent) if parent else None,
         }
 
     @staticmethod

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from activities.importers.calls import Calls, short_hash
-from activities.importers.lineage import ANSWER, PROMPT, SIDECHAIN, TALK, Lineage, Node
+from activities.importers.lineage import ANSWER, MAX_NATIVE, PROMPT, SIDECHAIN, TALK, Lineage, Node
 from activities.importers.notes import closing_note, shown, unanswered
 from activities.importers.parse import Line
 from activities.importers.readers.claude_code_blocks import Blocks, Record
@@ -70,7 +70,7 @@ class Session:
 
     def _opening(self, record: Record, prompt: str | None) -> Opening | None:
         """The frame this record begins: a user's prompt, or the first record of a sidechain."""
-        key = record.native or f"record-{short_hash(record.raw):x}"
+        key = (record.native or "")[:MAX_NATIVE] or f"record-{short_hash(record.raw):x}"
         if not record.sidechain:
             return Opening(key, "turn", title_of(prompt)) if prompt is not None else None
         agent = record.value.get("agentId")

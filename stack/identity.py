@@ -26,7 +26,9 @@ def choose(folder: Path, data_dir: Path, program: Path) -> RunAs:
     inside = RunAs(namespace=(INSIDE_UID, INSIDE_UID))
     if _refusal(inside, folder, program) is None:
         return inside
-    return _checked(unprivileged_user(), folder, program)
+    switched = _checked(unprivileged_user(), folder, program)
+    hand_over_tree(data_dir, switched)
+    return switched
 
 
 def unprivileged_user() -> RunAs:

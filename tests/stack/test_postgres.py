@@ -1,6 +1,7 @@
 """The embedded Postgres keeps its data and comes back after anything."""
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import psycopg
 import pytest
 
 from stack import identity
-from stack.errors import AlreadyRunning, CannotLeaveRoot, ServerDidNotStart, WrongPostgresMajor
+from stack.errors import AlreadyRunning, CannotLeaveRoot, NoAccount, ServerDidNotStart, WrongPostgresMajor
 from stack.postgres import PostgresEndpoint, PostgresOptions, PostgresServer
 from stack.postgres_files import socket_fits
 from stack.process import Launch, RunAs, mark_of, processes_in, run
@@ -259,17 +260,18 @@ def test_where_namespaces_go_away_root_switches_to_another_account(
 
 
 @root_only
-def test_an_ordinary_user_runs_it_directly(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("uid", "direct"), [(pwd.getpwnam("bin").pw_uid, True), (4711, False)])
+def test_an_ordinary_user_runs_it_even_without_an_account(tmp_path: Path, uid: int, direct: bool) -> None:
     code = (
         "import os; from pathlib import Path; from stack import identity; from stack.postgres import *\n"
         f"s = PostgresServer(Path({str(tmp_path)!r}), PostgresOptions(die_with_parent=True)); e = s.start()\n"
-        "plain = identity.choose(s.data_dir, s.data_dir, s.data_dir) == RunAs()\n"
-        "print(os.geteuid(), plain, psycopg.connect(e.app_url).execute('SELECT current_user').fetchone()[0]); s.stop()"
+        "direct = identity.choose(s.data_dir, s.data_dir, e.data_dir / '/usr/bin/env') == RunAs()\n"
+        "print(os.geteuid(), direct, psycopg.connect(e.app_url).execute('SELECT current_user').fetchone()[0]); s.stop()"
     )
     root = Path(identity.__file__).parents[1]
-    somebody = RunAs(namespace=(4711, 4711))  # who can still read an interpreter in root's own folder
+    somebody = RunAs(namespace=(uid, uid))  # who can still read an interpreter in root's own folder
     done = run(Launch((sys.executable, "-c", code), root, None, environment=None, run_as=somebody), 120.0)
-    assert done.stdout == "4711 True temporality_app\n"
+    assert done.stdout == f"{uid} {direct} temporality_app\n"
     assert processes_of(tmp_path) == []
 
 
@@ -282,5 +284,12 @@ def test_where_no_account_can_enter_one_sentence_says_so(tmp_path: Path, monkeyp
 
 
 def test_run_as_is_nothing_for_an_ordinary_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: pwd.getpwnam("nobody").pw_uid)
     assert identity.choose(tmp_path, tmp_path / "data", Path("/nowhere")) == RunAs()
+
+
+def test_without_account_and_namespaces_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forbid_namespaces(monkeypatch)
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    with pytest.raises(NoAccount, match="needs an account for uid 4711"):
+        identity.choose(tmp_path, tmp_path / "data", Path("/nowhere"))

@@ -66,6 +66,10 @@ class ArtifactMissing(TemporalityError):
     """A body that events name is missing or damaged in the artifact store:"""
 
 
+class ArtifactsUnavailable(TemporalityError):
+    """The artifact store did not answer; nothing was recorded."""
+
+
 class NotATranscript(TemporalityError):
     """The file is not a transcript this version reads:"""
 
@@ -92,6 +96,7 @@ RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(
         StaleFold: True,
         JournalUnavailable: True,
         ArtifactMissing: True,
+        ArtifactsUnavailable: True,
         NotATranscript: False,
         UnreadableTranscript: False,
         ExtractionRefused: False,

@@ -61,6 +61,8 @@ class WorkingSet:
 
     loaded: dict[Address, Any] = field(default_factory=dict[Address, Any])
     written: dict[Address, Any] = field(default_factory=dict[Address, Any])
+    # every aggregate asked for, written or not: a decision is only as good as all it saw
+    asked: dict[Address, None] = field(default_factory=dict[Address, None])
     # a rebuild starts from nothing: what is not written yet does not exist
     closed: bool = False
 
@@ -69,13 +71,20 @@ class WorkingSet:
         address = (table, key)
         if address in self.written:
             return cast("R | None", self.written[address])
-        if address in self.loaded or self.closed:
-            return cast("R | None", self.loaded.get(address))
+        if self.closed:
+            return None
+        if address in self.loaded:
+            self.asked[address] = None
+            return cast("R | None", self.loaded[address])
         raise NotLoaded((address,))
 
     def put(self, table: Table, row: Row) -> None:
         """Write `row`; the last one written under a key stays."""
         self.written[(table, table.key_of(row))] = row
+
+    def add(self, table: Table, row: Row) -> None:
+        """Write a row of a table that only grows: the first one under a key stays, here and in the store."""
+        self.written.setdefault((table, table.key_of(row)), row)
 
     def require(self, addresses: tuple[Address, ...]) -> None:
         """Ask for several aggregates at once, so that they are loaded in one round trip."""

@@ -6,6 +6,7 @@ refused under the lock and a newer one rebuilds first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 from domain.approvals import evolve as approvals
@@ -82,14 +83,14 @@ def _knowledge(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
     if node is None:
         return
     rows.put(NODES, node)
-    rows.put(LINKS, knowledge.link_of(event, at))
+    rows.add(LINKS, knowledge.link_of(event, at))
     for item in knowledge.evidence_of(event, at):
-        rows.put(EVIDENCE, item)
+        rows.add(EVIDENCE, item)
     if before is None:
-        for term, occurrences in sorted(terms(node.proposition).items()):
-            rows.put(TERMS, Term(event.project, term, node.knowledge_id, at, occurrences))
+        for term, occurrences in sorted(Counter(terms(node.proposition)).items()):
+            rows.add(TERMS, Term(event.project, term, node.knowledge_id, at, occurrences))
     if event.type == "knowledge.linked":
-        rows.put(RELATIONSHIPS, Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id))
+        rows.add(RELATIONSHIPS, Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id))
 
 
 def _approval(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:

@@ -1,0 +1,1 @@
+"""Everything the system does in Postgres: pool, journal, rebuild, verify and the read queries."""

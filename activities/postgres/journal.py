@@ -1,0 +1,263 @@
+"""The journal: append and fold in one transaction, answered only when it is durable (laws 1-3, 19).
+
+Appends of one project merge: while one transaction is under way the next callers gather, and all of them go in the one after it.
+Aggregates are kept in memory as of the project's head; when another worker moved the head, what was read is checked under the lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import psycopg
+
+from activities.postgres import row_codec
+from activities.postgres.pool import Database
+from activities.postgres.rebuild import rebuild
+from domain.contracts.errors import StaleFold, TemporalityError
+from domain.journal.event import Event
+from domain.journal.rows import Address, Table, WorkingSet
+from domain.projections.batch import (
+    Batch,
+    Decider,
+    Encoded,
+    EventKey,
+    Guard,
+    Known,
+    Unit,
+    fold_batch,
+    prepare,
+    recorded,
+    row_version,
+    wanted,
+)
+from domain.projections.fold import FOLD_VERSION
+
+MAX_MERGED_EVENTS = 2_000
+MAX_CACHED_ROWS = 50_000
+
+Status = Literal["recorded", "duplicate", "conflict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of one event: recorded now, recorded before (same key, same origin), or refused as a conflict."""
+
+    event: Event
+    status: Status
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The durable outcome of one append. `caused` are events the kernel added about the recorded ones."""
+
+    written: tuple[Written, ...]
+    caused: tuple[Event, ...] = ()
+    head: int = 0
+
+    def count(self, status: Status) -> int:
+        return sum(item.status == status for item in self.written)
+
+
+@dataclass(slots=True)
+class _Waiting:
+    unit: Unit
+    answer: asyncio.Future[Receipt]
+    size: int
+
+
+@dataclass(slots=True)
+class _Lane:
+    """One project's appends, in order, and its aggregates as of `head` (-1: not known)."""
+
+    queue: list[_Waiting] = field(default_factory=list[_Waiting])
+    task: asyncio.Task[None] | None = None
+    head: int = -1
+    cache: dict[Address, Any] = field(default_factory=dict[Address, Any])
+
+
+class Journal:
+    """The journal of all projects, through one pool."""
+
+    def __init__(self, database: Database, *, merge: bool = True) -> None:
+        self._database = database
+        self._lanes: dict[str, _Lane] = {}
+        self._merge = merge
+
+    async def append(self, project: str, events: Sequence[Event]) -> Receipt:
+        """Append what happened. Raises `NotAdmitted` before anything is written when an event has no canonical form."""
+        return await self.transact(project, recorded(events), size=len(events))
+
+    async def transact(self, project: str, decide: Decider, *, guard: Guard | None = None, size: int = 1) -> Receipt:
+        """Decide on the project's aggregates and append, in one transaction.
+
+        `decide` may be asked several times and must be pure. Raises what `decide` raises, `JournalUnavailable`, `StaleFold`.
+        """
+        lane = self._lanes.setdefault(project, _Lane())
+        waiting = _Waiting(Unit(decide, guard), asyncio.get_running_loop().create_future(), size)
+        lane.queue.append(waiting)
+        if lane.task is None or lane.task.done():
+            lane.task = asyncio.create_task(self._drain(project, lane), name=f"journal {project}")
+        return await waiting.answer
+
+    async def _drain(self, project: str, lane: _Lane) -> None:
+        while lane.queue:
+            group = _next_group(lane.queue, self._merge)
+            try:
+                await self._commit_group(project, lane, group)
+            finally:
+                for item in group:
+                    if not item.answer.done():
+                        item.answer.cancel()
+
+    async def _commit_group(self, project: str, lane: _Lane, group: list[_Waiting]) -> None:
+        try:
+            receipts = await self._commit(project, lane, [item.unit for item in group])
+        except (TemporalityError, psycopg.Error, ValueError) as error:
+            lane.head, lane.cache = -1, {}
+            if len(group) > 1 and not isinstance(error, TemporalityError):
+                # one caller's bad data must not refuse the others
+                for item in group:
+                    await self._commit_group(project, lane, [item])
+                return
+            for item in group:
+                if not item.answer.done():
+                    item.answer.set_exception(error)
+            return
+        for item, receipt in zip(group, receipts, strict=True):
+            if item.answer.done():
+                continue
+            if item.unit.failure is not None:
+                item.answer.set_exception(item.unit.failure)
+            else:
+                item.answer.set_result(receipt)
+
+    async def _commit(self, project: str, lane: _Lane, units: list[Unit]) -> list[Receipt]:
+        known: dict[EventKey, Known] = {}
+        encoded = Encoded()
+        while True:
+            if len(lane.cache) > MAX_CACHED_ROWS:
+                lane.cache = {}
+            rows = WorkingSet(lane.cache)
+            batch = fold_batch(rows, units, known, encoded)
+            if batch.missing:
+                await self._load(project, lane, batch.missing | wanted(units))
+                continue
+            if not batch.fresh and not any(unit.guard for unit in units):
+                return [_receipt(unit, batch, known, lane.head) for unit in units]
+            status, base, detail = await self._send(project, lane, batch, rows, units)
+            match status:
+                case "appended":
+                    _settle(lane, rows, base, len(batch.fresh))
+                    return [_receipt(unit, batch, known, base) for unit in units]
+                case "duplicates":
+                    for place, seq, origin in detail:
+                        known[batch.fresh[place - 1].event.key] = Known(seq, bytes.fromhex(origin))
+                case "late":
+                    for unit in units:
+                        unit.late, unit.guard = True, None
+                case "fold":
+                    await self._refold(project, lane, int(detail))
+                case _:
+                    lane.head, lane.cache = -1, {}
+
+    async def _refold(self, project: str, lane: _Lane, stored: int) -> None:
+        if stored > FOLD_VERSION:
+            raise StaleFold(f"It is at fold {stored}, this worker at {FOLD_VERSION}.")
+        await rebuild(self._database, project)
+        lane.head, lane.cache = -1, {}
+
+    async def _send(
+        self, project: str, lane: _Lane, batch: Batch, rows: WorkingSet, units: Sequence[Unit]
+    ) -> tuple[str, int, Any]:
+        fresh = batch.fresh
+        guard = next((unit.guard for unit in units if unit.guard), None)
+        reads = [(table, key, row_version(lane.cache[table, key])) for table, key in rows.asked]
+        parameters: Mapping[str, Any] = {
+            "project": project,
+            "fold": FOLD_VERSION,
+            "head": lane.head,
+            "source": [item.event.source for item in fresh],
+            "event_id": [item.event.event_id for item in fresh],
+            "type": [item.event.type for item in fresh],
+            "run": [item.event.run for item in fresh],
+            "operation": [item.event.operation_id for item in fresh],
+            "occurred": [item.event.occurred_at for item in fresh],
+            "origin": [item.origin for item in fresh],
+            "content": [item.content for item in fresh],
+            "body": [item.body for item in fresh],
+            "read": row_codec.encode_reads(reads),
+            "rows": row_codec.encode(rows.rows()),
+            "deadline": guard.deadline if guard else None,
+            "decided_at": guard.decided_at if guard else None,
+        }
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(_APPEND, parameters)
+            record = await cursor.fetchone()
+        if record is None:
+            raise TemporalityError("The append function gave no answer.")
+        return record[0], record[1], record[3]
+
+    async def _load(self, project: str, lane: _Lane, addresses: Mapping[Address, None]) -> None:
+        by_table: dict[Table, list[tuple[Any, ...]]] = {}
+        for table, key in addresses:
+            if (table, key) not in lane.cache:
+                by_table.setdefault(table, []).append(key)
+        async with self._database.scoped(project) as connection:
+            for table, keys in by_table.items():
+                columns = [list(column) for column in zip(*keys, strict=True)]
+                cursor = await connection.execute(row_codec.select(table), [*columns, project])
+                for key in keys:
+                    lane.cache[table, key] = None
+                async for record in cursor:
+                    row = row_codec.decode(table, record)
+                    lane.cache[table, table.key_of(row)] = row
+
+
+_APPEND = """
+SELECT status, base, received, detail FROM journal.append(
+  %(project)s, %(fold)s, %(head)s, %(source)b::text[], %(event_id)b::text[], %(type)b::text[], %(run)b::text[],
+  %(operation)b::text[], %(occurred)b::timestamptz[], %(origin)b::bytea[], %(content)b::bytea[], %(body)b::bytea[],
+  %(read)s::jsonb, %(rows)s::jsonb, %(deadline)s::timestamptz, %(decided_at)s::timestamptz)
+"""
+
+
+def _next_group(queue: list[_Waiting], merge: bool) -> list[_Waiting]:
+    """The callers of the next transaction: a guarded one goes alone, so that its deadline is judged for it only."""
+    group = [queue.pop(0)]
+    total = group[0].size
+    while merge and queue and not group[0].unit.guard and not queue[0].unit.guard and total + queue[0].size <= MAX_MERGED_EVENTS:
+        total += queue[0].size
+        group.append(queue.pop(0))
+    return group
+
+
+def _settle(lane: _Lane, rows: WorkingSet, base: int, count: int) -> None:
+    """Keep what was written as of the new head; what was read under an older head is only as good as that head was."""
+    if lane.head != base:
+        lane.cache = {address: lane.cache[address] for address in rows.asked}
+    for (table, key), row in rows.written.items():
+        if table.keyed:
+            lane.cache[table, key] = replace(row, version=base + row.version)
+    lane.head = base + count
+
+
+def _receipt(unit: Unit, batch: Batch, known: Mapping[EventKey, Known], base: int) -> Receipt:
+    written: list[Written] = []
+    caused: list[Event] = []
+    for event in unit.events:
+        before = known.get(event.key)
+        if before is None:
+            place = batch.place[event.key]
+            first = batch.fresh[place - 1]
+            if first.event is event:
+                written.append(Written(event, "recorded", base + place))
+                caused.extend(batch.caused.get(event.key, ()))
+                continue
+            before = Known(base + place, first.origin)
+        same = before.origin == prepare(event).origin
+        written.append(Written(event, "duplicate" if same else "conflict", before.seq))
+    return Receipt(tuple(written), tuple(caused), base + len(batch.fresh))

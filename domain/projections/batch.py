@@ -1,0 +1,156 @@
+"""One append before it meets the lock: decide, canonicalise, fold and react, all in memory.
+
+Several units of one project are folded as one batch, each seeing what the ones before it wrote. Folding again gives the same answer,
+so a batch is simply folded anew when an aggregate was missing, stale, or turned out to be recorded already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from domain.contracts.errors import TemporalityError
+from domain.journal.canonical import canonical, content_hash
+from domain.journal.event import Event
+from domain.journal.rows import Address, NotLoaded, WorkingSet
+from domain.projections.fold import fold, touches
+from domain.projections.react import react
+
+Decider = Callable[[WorkingSet, bool], Sequence[Event]]
+"""Given the aggregates and whether the deadline has passed, the events to append. Raises `NotLoaded` or a `TemporalityError`."""
+
+EventKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """The unit has no effect at or after `deadline`, judged under the lock by max(database clock, `decided_at`)."""
+
+    deadline: datetime
+    decided_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An event the journal holds already: its place, and the hash of what its producer said."""
+
+    seq: int
+    origin: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An event with its canonical bytes and hashes."""
+
+    event: Event
+    body: bytes
+    content: bytes
+    origin: bytes
+
+
+def prepare(event: Event) -> Prepared:
+    """Canonical bytes and hashes of an event. Raises `NotAdmitted` when it has no canonical form.
+
+    Events of domain commands are identified by their key alone: the same command decided again is the same event.
+    """
+    body = canonical(event.document())
+    content = content_hash(body)
+    if event.origin_hash:
+        origin = bytes.fromhex(event.origin_hash)
+    elif event.source.startswith("temporality/"):
+        origin = hashlib.sha256(f"{event.source}\n{event.event_id}".encode()).digest()
+    else:
+        origin = content
+    return Prepared(event, body, content, origin)
+
+
+@dataclass(slots=True)
+class Unit:
+    """One caller's append: how it decides, and its encoded events, kept between repetitions of the fold."""
+
+    decide: Decider
+    guard: Guard | None = None
+    late: bool = False
+    events: Sequence[Event] = ()
+    failure: TemporalityError | None = None
+
+
+@dataclass(slots=True)
+class Batch:
+    """The folded batch: what to insert in order, what to write, and what is missing if it cannot be folded yet."""
+
+    fresh: list[Prepared] = field(default_factory=list[Prepared])
+    place: dict[EventKey, int] = field(default_factory=dict[EventKey, int])
+    missing: dict[Address, None] = field(default_factory=dict[Address, None])
+    caused: dict[EventKey, tuple[Event, ...]] = field(default_factory=dict[EventKey, tuple[Event, ...]])
+
+
+class Encoded(dict[EventKey, Prepared]):
+    """Canonical bytes made so far, by event identity."""
+
+    def of(self, event: Event) -> Prepared:
+        found = self.get(event.key)
+        if found is None or found.event is not event:
+            found = self[event.key] = prepare(event)
+        return found
+
+
+def fold_batch(rows: WorkingSet, units: Sequence[Unit], known: Mapping[EventKey, Known], encoded: Encoded) -> Batch:
+    """Fold `units` one after the other into `rows`. With anything `missing`, the rest of the result means nothing."""
+    batch = Batch()
+    for unit in units:
+        try:
+            unit.events = unit.decide(rows, unit.late)
+            unit.failure = None
+        except NotLoaded as error:
+            batch.missing.update(dict.fromkeys(error.addresses))
+            continue
+        except TemporalityError as error:
+            unit.events, unit.failure = (), error
+            continue
+        for event in unit.events:
+            _take(rows, batch, encoded.of(event), known)
+    return batch
+
+
+def _take(rows: WorkingSet, batch: Batch, item: Prepared, known: Mapping[EventKey, Known]) -> None:
+    event = item.event
+    if event.key in known or event.key in batch.place:
+        return
+    batch.fresh.append(item)
+    batch.place[event.key] = len(batch.fresh)
+    try:
+        fold(rows, event, item.content, len(batch.fresh))
+        caused = react(rows, event)
+    except NotLoaded as error:
+        batch.missing.update(dict.fromkeys(error.addresses))
+        return
+    for effect in caused:
+        _take(rows, batch, prepare(effect), known)
+    if caused:
+        batch.caused[event.key] = caused
+
+
+def wanted(units: Sequence[Unit]) -> dict[Address, None]:
+    """The aggregates that already decided events touch, to be loaded in one round trip."""
+    found: dict[Address, None] = {}
+    for unit in units:
+        for event in unit.events:
+            found.update(dict.fromkeys(touches(event)))
+    return found
+
+
+def recorded(events: Sequence[Event]) -> Decider:
+    """A unit that appends `events` whatever the state."""
+
+    def decide(rows: WorkingSet, late: bool) -> Sequence[Event]:
+        return events
+
+    return decide
+
+
+def row_version(row: Any) -> int:
+    return 0 if row is None else int(row.version)

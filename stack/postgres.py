@@ -211,7 +211,8 @@ class PostgresServer:
             word.unlink()
         if done.returncode != 0:
             log.write_text(done.stdout, encoding="utf-8")
-            raise ServerDidNotStart("Postgres", f"initdb ended with {done.stdout.strip().splitlines()[-1:]}", log)
+            last = (done.stdout.strip().splitlines() or ["no word"])[-1]
+            raise ServerDidNotStart("Postgres", f"initdb ended with `{last}`", log)
         kept = data / postgres_files.SECRET_FILE
         kept.write_text(secret, encoding="ascii")
         kept.chmod(0o600)

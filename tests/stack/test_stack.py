@@ -23,7 +23,17 @@ from stack.record import StackRecord
 from stack.supervisor import SupervisorSpec, command, detach
 from tests.stack.left import processes_of, soon
 
-WORKER = (sys.executable, str(Path(__file__).parent / "pretend_worker.py"))
+# A stand-in for the worker: says that it is ready, then waits for SIGTERM; `fail` ends at once.
+PRETENDING = """
+import os, pathlib, signal, sys, time
+if sys.argv[1] == "fail":
+    sys.exit("no such queue")
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()} {os.environ.get('TEMPORALITY_HOME')}")
+while True:
+    time.sleep(1)
+"""
+WORKER = (sys.executable, "-c", PRETENDING)
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,13 @@ from domain.extraction.context import HintGiven
 from domain.extraction.events import Invalid
 from domain.extraction.material import Cited
 from domain.extraction.outcome import Attempt, Tally, completed, event_id
+from domain.extraction.reading import RESULTS
 from domain.extraction.state import EXTRACTIONS, Extraction
 from domain.extraction.versions import ACTOR, SOURCE, producer
 from domain.extraction.weigh import Weighed, refuse, weigh
 from domain.journal.event import Event, stamp
 from domain.journal.rows import WorkingSet
-from domain.knowledge.decide import Cause, propose, rederive
+from domain.knowledge.decide import Cause, propose, rederive, say
 from domain.knowledge.normalise import claim_identity, normalise_claim, observation_identity
 from domain.knowledge.state import NODES, Node
 from domain.runs.commands.checks import checks
@@ -69,7 +70,9 @@ def admit(rows: WorkingSet, request: AdmissionRequest) -> tuple[Event, ...]:
     attempt = request.attempt
     extraction = rows.get(EXTRACTIONS, Extraction, attempt.extraction, attempt.n)
     if extraction is None:
-        raise ExtractionRefused(f"extraction {attempt.extraction} attempt {attempt.n} has no started event; start it first")
+        raise ExtractionRefused(
+            f"extraction {attempt.extraction} attempt {attempt.n} has no started event; start it first"
+        )
     if extraction.state != "started":
         return ()
     weighed, invalid = _weigh_all(request)
@@ -117,7 +120,9 @@ def _merge(project: str, weighed: list[Weighed]) -> tuple[dict[str, Weighed], in
     return merged, len(weighed) - len(merged)
 
 
-def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally: Tally) -> tuple[Tally, tuple[Event, ...]]:
+def _admit_one(
+    rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally: Tally
+) -> tuple[Tally, tuple[Event, ...]]:
     attempt = request.attempt
     if _observed_already(rows, attempt.project, item):
         return replace(tally, duplicates_skipped=tally.duplicates_skipped + 1), ()
@@ -140,7 +145,7 @@ def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally
             approvals=(*tally.approvals, asked.data["approval"]),
         ), (proposed, asked)
     # A contradiction with another live node would be decided here, and counted as challenged.
-    outcome, event = rederive(cause, placed.node, item.claim)
+    outcome, event = _found_again(cause, placed.node, item)
     if outcome == "strengthened" and not _brings(placed.node, attempt.run, item):
         return replace(tally, duplicates_skipped=tally.duplicates_skipped + 1), ()
     return replace(
@@ -173,12 +178,30 @@ def _place(rows: WorkingSet, project: str, item: Weighed) -> _Placed | Invalid |
         generation, earlier = generation + 1, node
 
 
+def _found_again(cause: Cause, node: Node, item: Weighed) -> tuple[str, Event]:
+    """What finding a live node again says of it, with all its citations attached.
+
+    An observation needs another execution and not other bytes (law 7); results of a run that was not there yet are one.
+    """
+    new_run = cause.run != node.origin_run and cause.run not in node.runs
+    if node.kind == "observation" and new_run and any(cited["type"] in RESULTS for cited in item.telling):
+        evidence = item.claim.evidence
+        if node.state in ("proposed", "challenged"):
+            basis = {"basis": "execution-reverification.v1"}
+            return "confirmed", say(cause, "knowledge.confirmed", node.knowledge_id, basis, evidence)
+        return "used", say(cause, "knowledge.used", node.knowledge_id, {"basis": "execution-reuse.v1"}, evidence)
+    outcome, event = rederive(cause, node, replace(item.claim, evidence=item.telling))
+    return outcome, replace(event, evidence=item.claim.evidence)
+
+
 def _brings(node: Node, run: str, item: Weighed) -> bool:
     """Whether a strengthening adds anything: content nobody cited yet, or the first citation by this run."""
     return bool(item.hashes - frozenset(node.cited)) or (run != node.origin_run and run not in node.runs)
 
 
-_SUCCESS = re.compile(r"\b(pass(es|ed)?|succe(eds?|eded|ss\w*)|exit(s|ed)?|green|проход\w+|прош\w+|успешн\w+|заверш\w+)\b", re.I)
+_SUCCESS = re.compile(
+    r"\b(pass(es|ed)?|succe(eds?|eded|ss\w*)|exit(s|ed)?|green|проход\w+|прош\w+|успешн\w+|заверш\w+)\b", re.I
+)
 _FILLER = frozenset(
     "the a command test tests suite all now with and code status 0 zero is are in on run runs running ok without errors any "
     "returns returned by все тесты команда тест с кодом без ошибок теперь в на и".split()
@@ -201,7 +224,10 @@ def _observed_already(rows: WorkingSet, project: str, item: Weighed) -> bool:
             rest = text.replace(command, " ").replace(check.workspace.casefold() or "\0", " ")
             words = set(re.findall(r"[\w']+", _SUCCESS.sub(" ", rest))) - _FILLER
             alone = item.claim.kind == "observation" or not words
-            if alone and rows.get(NODES, Node, observation_identity(project, check.workspace, check.canonical)) is not None:
+            if (
+                alone
+                and rows.get(NODES, Node, observation_identity(project, check.workspace, check.canonical)) is not None
+            ):
                 return True
     return False
 
@@ -220,7 +246,11 @@ def _ask(request: AdmissionRequest, knowledge: str, proposition: str, proposed: 
     attempt = request.attempt
     data = {
         "approval": approval_id(attempt.extraction, knowledge),
-        "proposed_action": {"kind": "knowledge.confirm", "target": knowledge, "arguments": {"proposition": proposition}},
+        "proposed_action": {
+            "kind": "knowledge.confirm",
+            "target": knowledge,
+            "arguments": {"proposition": proposition},
+        },
         "criticality": "routine",
         "deadline": stamp(request.deadline),
         "proposed_by_run": attempt.run,

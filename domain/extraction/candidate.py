@@ -65,7 +65,9 @@ def parse_candidates(raw: str | bytes) -> tuple[tuple[Candidate, ...], tuple[Inv
         return (), (_invalid("not_json", f"the answer is not JSON: {error}", raw),)
     listed = answer.get("candidates") if isinstance(answer, dict) else answer
     if not isinstance(listed, list):
-        return (), (_invalid("wrong_shape", "the answer is neither a list of candidates nor an object with `candidates`", raw),)
+        return (), (
+            _invalid("wrong_shape", "the answer is neither a list of candidates nor an object with `candidates`", raw),
+        )
     valid: list[Candidate] = []
     invalid: list[Invalid] = []
     for item in listed:
@@ -83,7 +85,9 @@ def _said(item: Any) -> str:
 
 def _invalid(code: str, reason: str, shown: str | bytes) -> Invalid:
     text = shown.decode("utf-8", "replace") if isinstance(shown, bytes) else shown
-    return Invalid(reason_code=code, reason=reason[:1000], proposition=text.encode("utf-8", "replace").decode()[:_SHOWN])
+    return Invalid(
+        reason_code=code, reason=reason[:1000], proposition=text.encode("utf-8", "replace").decode()[:_SHOWN]
+    )
 
 
 def _sentence(error: ValidationError) -> str:

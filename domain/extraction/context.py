@@ -102,7 +102,9 @@ class ExtractionContext(_Model):
         return self.model_copy(update={"hints": (), "items": tuple(item for item in self.items if not item.hint)})
 
 
-def compact(events: Iterable[Event], bodies: Mapping[str, str] | None = None, limits: Limits | None = None) -> ExtractionContext:
+def compact(
+    events: Iterable[Event], bodies: Mapping[str, str] | None = None, limits: Limits | None = None
+) -> ExtractionContext:
     """The context of one run from its events in journal order; `bodies` are artifact texts by sha256."""
     bounds = limits or Limits()
     known = list(events)
@@ -129,7 +131,10 @@ def compact(events: Iterable[Event], bodies: Mapping[str, str] | None = None, li
         items=tuple(fitting),
         hints=tuple(hints),
         cut=Cut(
-            items_seen=len(items), items_dropped=len(items) - len(fitting), characters_dropped=characters - kept, previews_only=previews
+            items_seen=len(items),
+            items_dropped=len(items) - len(fitting),
+            characters_dropped=characters - kept,
+            previews_only=previews,
         ),
     )
 

@@ -52,12 +52,22 @@ def material(
 
 def cite(reading: Reading) -> tuple[Cited, ...]:
     """One event's citable texts; an event without any is still citable, with an empty text (its exit code is what it says)."""
-    texts = [body for body in reading.bodies if reading.type != "tool_call" or body.field == "command" or _short(body.text)]
+    texts = [
+        body for body in reading.bodies if reading.type != "tool_call" or body.field == "command" or _short(body.text)
+    ]
     event = reading.event
     if not texts:
-        return (_cited(reading, "output" if reading.type in ("command_result", "check_result") else "text", "", None, None),)
+        return (
+            _cited(reading, "output" if reading.type in ("command_result", "check_result") else "text", "", None, None),
+        )
     return tuple(
-        _cited(reading, body.field, masked(body.text), body.sha256 or body_hash(_raw(event, body.field, body.text)), body.sha256)
+        _cited(
+            reading,
+            body.field,
+            masked(body.text),
+            body.sha256 or body_hash(_raw(event, body.field, body.text)),
+            body.sha256,
+        )
         for body in texts
     )
 

@@ -68,7 +68,9 @@ def started(attempt: Attempt, at: datetime, caused_by: tuple[str, ...] = ()) -> 
 def completed(attempt: Attempt, at: datetime, tally: Tally, duration_ms: int, model: str) -> Event:
     """The extraction ended with these counts; `model` names what served the capability class."""
     data = tally.counters() | {"duration_ms": duration_ms, "model": model}
-    return _say(attempt, "knowledge.extraction.completed", at, data, (event_id(attempt, "knowledge.extraction.started"),))
+    return _say(
+        attempt, "knowledge.extraction.completed", at, data, (event_id(attempt, "knowledge.extraction.started"),)
+    )
 
 
 def failed(attempt: Attempt, at: datetime, reason_code: str, reason: str) -> Event:

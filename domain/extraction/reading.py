@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from domain.journal.event import Event
+from domain.knowledge.evolve import KERNEL
 from domain.runs.commands.checks import checks, checks_argv
 from domain.runs.events import body_text
 
@@ -33,7 +34,9 @@ SHORT_ARGUMENT = 300
 
 _HINTS = re.compile(r"<temporality-hints\b[^>]*>.*?(?:</temporality-hints\s*>|\Z)", re.S | re.I)
 _TAGS = re.compile(r"</?temporality-hints\b[^>]*>", re.I)
-_DELEGATES = frozenset({"task", "agent", "delegate", "think", "finish", "attempt_completion", "exitplanmode", "todowrite", "submit"})
+_DELEGATES = frozenset(
+    {"task", "agent", "delegate", "think", "finish", "attempt_completion", "exitplanmode", "todowrite", "submit"}
+)
 _SPOKEN = re.compile(r"\s*(?:echo|printf)\b[^$`|;&<>]*\Z")
 _TURNS: Mapping[str, tuple[Kind, Role, EvidenceType]] = {
     "turn.user": ("user_message", "user", "user_statement"),
@@ -41,8 +44,6 @@ _TURNS: Mapping[str, tuple[Kind, Role, EvidenceType]] = {
     "turn.thought": ("agent_thought", "agent", "agent_message"),
 }
 _BODIES = ("output", "error", "result", "text")
-KERNEL = "auto/"
-"""Ids of the kernel's own observations start with this (spec/1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,12 @@ def _read(event: Event, held: Mapping[str, str], calls: dict[str, _Call]) -> Rea
         return Reading(event, "final_result", "agent", "agent_report", _texts(data, ("result",), held))
     if kind == "knowledge.proposed" and str(data.get("knowledge", "")).startswith(KERNEL):
         return Reading(
-            event, "observation", "system", "observation", _texts(data, ("proposition",), held), knowledge=data.get("knowledge")
+            event,
+            "observation",
+            "system",
+            "observation",
+            _texts(data, ("proposition",), held),
+            knowledge=data.get("knowledge"),
         )
     return None
 

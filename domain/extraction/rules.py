@@ -99,13 +99,19 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
 
 def _speaking(context: ExtractionContext) -> list[ContextItem]:
     """Items somebody says something in; the run's final result where it is not its last message again."""
-    said = [item for item in context.items if item.kind in ("agent_message", "agent_thought", "user_message") and not item.hint]
+    said = [
+        item
+        for item in context.items
+        if item.kind in ("agent_message", "agent_thought", "user_message") and not item.hint
+    ]
     texts = {item.text.strip() for item in said}
     final = [item for item in context.items if item.kind == "final_result" and item.text.strip() not in texts]
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _weigh(context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]) -> _Found | Decision:
+def _weigh(
+    context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]
+) -> _Found | Decision:
     sentence, before = spoken
     statement = state(sentence, before)
     if isinstance(statement, Refused):
@@ -121,7 +127,9 @@ def _weigh(context: ExtractionContext, item: ContextItem, place: int, spoken: tu
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
     names = len(statement.names)
-    score = statement.strength + 2 * statement.concluding + (names > 1) + (names > 2) + supported.whole + supported.verified
+    score = (
+        statement.strength + 2 * statement.concluding + (names > 1) + (names > 2) + supported.whole + supported.verified
+    )
     after = [other for other in context.items if other.position > item.position and other.kind != "final_result"]
     if item.kind in ("agent_message", "final_result", "user_message"):
         upcoming = next((other.kind for other in after if other.kind != "agent_thought"), None)
@@ -133,7 +141,9 @@ def _score(context: ExtractionContext, item: ContextItem, statement: Statement, 
 def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Found]) -> str:
     """Why a candidate falls: taken back later, a hint repeated, said already by a stronger one, or one too many."""
     statement = candidate.statement
-    if any(content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints):
+    if any(
+        content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints
+    ):
         return "from_hint"
     if _revised(context, candidate):
         return "revised"
@@ -167,7 +177,9 @@ def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:
 def _kept(found: _Found, existing: Sequence[KnownClaim]) -> Decision:
     """A known claim with the same content lends its wording, so that it is found again instead of told a second time."""
     said = content(found.statement.proposition)
-    known = next((claim.proposition for claim in existing if content(claim.proposition) == said), found.statement.proposition)
+    known = next(
+        (claim.proposition for claim in existing if content(claim.proposition) == said), found.statement.proposition
+    )
     return replace(_dropped(found, "kept"), kept=True, proposition=known)
 
 

@@ -98,5 +98,7 @@ def _units(text: str) -> Iterator[tuple[str, bool]]:
 def _plain(text: str) -> str:
     """Without marks of emphasis outside code spans, white space in one form."""
     pieces = re.split(r"(`+[^`]*`+)", text)
-    plain = (piece if place % 2 else _EMPHASIS.sub(lambda mark: mark[1] or "", piece) for place, piece in enumerate(pieces))
+    plain = (
+        piece if place % 2 else _EMPHASIS.sub(lambda mark: mark[1] or "", piece) for place, piece in enumerate(pieces)
+    )
     return re.sub(r"\s+", " ", "".join(plain)).strip()

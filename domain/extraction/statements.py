@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS, REFUSALS
+from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS
 from domain.extraction.grounding import anchors
+from domain.extraction.refusals import ADVICE, REFUSALS
 from domain.extraction.segment import Sentence
 
 MIN_WORDS, MAX_WORDS, MAX_LENGTH = 5, 60, 420
@@ -19,9 +20,12 @@ _SPANS = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^'\n]
 _WE = re.compile(r"(?<![\w-])(?:we|our|ours|us|мы|наш\w*|нам|нас)(?![\w-])", re.I)
 _SCRIPTS = re.compile(r"[^\x00-\u024f\u0370-\u04ff\u2000-\u2bff\ufe00-\ufe0f]")
 _RECORD = re.compile(
-    r"[A-Z0-9]{5,10}|[A-Z]{2,4}\d{2,6}|\w*_\d{3,}|[0-9a-f]{7,64}|[0-9a-f-]{32,36}|#?\d[\d.,:/%-]*|\d{4}-\d\d-\d\d.*", re.ASCII
+    r"[A-Z0-9]{5,10}|[A-Z]{2,4}\d{2,6}|\w*_\d{3,}|[0-9a-f]{7,64}|[0-9a-f-]{32,36}|#?\d[\d.,:/%-]*|\d{4}-\d\d-\d\d.*",
+    re.ASCII,
 )
-_PLACES = re.compile(r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I)
+_PLACES = re.compile(
+    r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I
+)
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
 _IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)
 _SUBJECT = re.compile(
@@ -60,8 +64,7 @@ def state(sentence: Sentence, before: str = "") -> Statement | Refused:
     found = [cue for cue in CUES if cue.words.search(words)]
     rules = frozenset(cue.rule for cue in found)
     for reason, pattern in REFUSALS:
-        # advice is worth keeping with its reason only
-        if pattern.search(words) and not (reason == "advice" and "cause" in rules):
+        if pattern.search(words) and not (reason == ADVICE and "cause" in rules):
             return Refused(reason)
     if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or len(text) > MAX_LENGTH:
         return Refused("length")
@@ -137,7 +140,7 @@ _SMALL = frozenset(
 def content(text: str) -> tuple[str, ...]:
     """The words and code of a text in order, without those that only bind: two texts with the same content say the same."""
     tokens = re.findall(r"`[^`]*`|\"[^\"]*\"|[\w./:()=-]*\w", text)
-    return tuple(token if token[0] in "`\"" else token.casefold() for token in tokens if token.casefold() not in _SMALL)
+    return tuple(token if token[0] in '`"' else token.casefold() for token in tokens if token.casefold() not in _SMALL)
 
 
 def alike(one: str, other: str) -> float:

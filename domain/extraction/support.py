@@ -34,7 +34,11 @@ def support(context: ExtractionContext, speaker: ContextItem, statement: Stateme
     wanted = tuple(map(str, anchors(statement.proposition)))
     by_user = speaker.type == "user_statement"
     before = [item for item in context.items if _may_ground(item) and item.position < speaker.position]
-    after = [item for item in context.items if _may_ground(item) and item.position > speaker.position and item.type != "user_statement"]
+    after = [
+        item
+        for item in context.items
+        if _may_ground(item) and item.position > speaker.position and item.type != "user_statement"
+    ]
     own = [speaker] if by_user else []
     cited: list[ContextItem] = []
     missing = set(wanted)
@@ -74,7 +78,11 @@ def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[str], ci
     """What was asked for a result: a path or a command may stand in the call alone. Calls of cited results come first."""
     if not missing:
         return
-    results = {item.operation_id: item for item in context.items if item.operation_id and _may_ground(item) and item.position < speaker.position}
+    results = {
+        item.operation_id: item
+        for item in context.items
+        if item.operation_id and _may_ground(item) and item.position < speaker.position
+    }
     answered = {item.operation_id for item in cited}
     calls = [item for item in context.items if item.kind == "tool_call" and item.operation_id in results]
     calls.sort(key=lambda item: item.operation_id in answered)
@@ -93,7 +101,9 @@ def _texts(item: ContextItem) -> tuple[str, ...]:
     if item.kind != "tool_call":
         return tuple(piece.text for piece in item.pieces)
     return tuple(
-        piece.text for piece in item.pieces if piece.field == "command" or (len(piece.text) <= SHORT_ARGUMENT and "\n" not in piece.text)
+        piece.text
+        for piece in item.pieces
+        if piece.field == "command" or (len(piece.text) <= SHORT_ARGUMENT and "\n" not in piece.text)
     )
 
 

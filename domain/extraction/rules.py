@@ -148,8 +148,8 @@ def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Foun
     if _revised(context, candidate):
         return "revised"
     for stronger in kept:
-        shared = set(statement.names) & set(stronger.statement.names)
-        if shared and alike(statement.proposition, stronger.statement.proposition) >= ALIKE:
+        names, others = set(statement.names), set(stronger.statement.names)
+        if (names <= others or others <= names) and alike(statement.proposition, stronger.statement.proposition) >= ALIKE:
             return "said_already"
     return "over_most" if len(kept) >= MOST else ""
 

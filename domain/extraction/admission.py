@@ -1,7 +1,8 @@
 """Admission: which of an extractor's candidates become knowledge, decided in the transaction that writes it.
 
-`admit` is a pure function of the rows and the request, so it may be folded again after a retry. A model only proposes: new claims are
-proposed and ask for an approval, known ones are confirmed or used by independent evidence and strengthened by anything else (law 7).
+`admit` is a pure function of the rows and the request, so it may be folded again after a retry. A model only proposes:
+new claims are proposed and ask for an approval, known ones are confirmed or used by independent evidence and
+strengthened by anything else (law 7).
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ CAP = 7
 class AdmissionRequest:
     """What an extractor returned for one attempt, with everything needed to judge it.
 
-    `candidates` and `invalid` are `parse_candidates`' or a provider's; `evidence` is `material(events, cited ids)`; `hints` the
-    context's. `at` is when the extraction ended, `deadline` the absolute instant by which approvals must be decided.
+    `candidates` and `invalid` are `parse_candidates`' or a provider's; `evidence` is `material(events, cited ids)`;
+    `hints` the context's. `at` is when the extraction ended, `deadline` the absolute instant by which approvals must be
+    decided.
     """
 
     attempt: Attempt
@@ -157,7 +159,9 @@ def _admit_one(
 
 
 def _place(rows: WorkingSet, project: str, item: Weighed) -> _Placed | Invalid | None:
-    """The first generation that is not ended; None where the claim adds nothing to what was decided, or is forgotten."""
+    """The first generation that is not ended; None where the claim adds nothing to what was decided, or is
+    forgotten.
+    """
     said = normalise_claim(item.claim.proposition)
     generation, cited, earlier = 0, frozenset[str](), None
     while True:
@@ -202,9 +206,10 @@ def _brings(node: Node, run: str, item: Weighed) -> bool:
 _SUCCESS = re.compile(
     r"\b(pass(es|ed)?|succe(eds?|eded|ss\w*)|exit(s|ed)?|green|проход\w+|прош\w+|успешн\w+|заверш\w+)\b", re.I
 )
-_FILLER = frozenset(
-    "the a command test tests suite all now with and code status 0 zero is are in on run runs running ok without errors any "
-    "returns returned by все тесты команда тест с кодом без ошибок теперь в на и".split()
+_FILLER = re.compile(
+    r"\b(?:the|a|command|tests?|suite|all|now|with|and|code|status|0|zero|is|are|in|on|runs?|running|ok|without|errors|any|"
+    r"returns|returned|by|все|тесты|команда|тест|с|кодом|без|ошибок|теперь|в|на|и)\b",
+    re.I,
 )
 
 
@@ -222,8 +227,8 @@ def _observed_already(rows: WorkingSet, project: str, item: Weighed) -> bool:
             if command is None:
                 continue
             rest = text.replace(command, " ").replace(check.workspace.casefold() or "\0", " ")
-            words = set(re.findall(r"[\w']+", _SUCCESS.sub(" ", rest))) - _FILLER
-            alone = item.claim.kind == "observation" or not words
+            more = re.search(r"\w", _FILLER.sub(" ", _SUCCESS.sub(" ", rest)))
+            alone = item.claim.kind == "observation" or more is None
             if (
                 alone
                 and rows.get(NODES, Node, observation_identity(project, check.workspace, check.canonical)) is not None
@@ -236,9 +241,17 @@ def _cause(request: AdmissionRequest, item: Weighed) -> Cause:
     attempt = request.attempt
     name, version = producer(attempt.extractor)
     return Cause(
-        project=attempt.project, source=SOURCE, key=attempt.key, at=request.at, actor=ACTOR, producer=name,
-        producer_version=version, caused_by=item.caused_by, run=attempt.run, task=attempt.task,
-    )  # fmt: skip
+        project=attempt.project,
+        source=SOURCE,
+        key=attempt.key,
+        at=request.at,
+        actor=ACTOR,
+        producer=name,
+        producer_version=version,
+        caused_by=item.caused_by,
+        run=attempt.run,
+        task=attempt.task,
+    )
 
 
 def _ask(request: AdmissionRequest, knowledge: str, proposition: str, proposed: str) -> Event:
@@ -256,7 +269,14 @@ def _ask(request: AdmissionRequest, knowledge: str, proposition: str, proposed: 
         "proposed_by_run": attempt.run,
     }
     return Event(
-        project=attempt.project, source=SOURCE, event_id=event_id(attempt, "approval.requested", knowledge),
-        type="approval.requested", occurred_at=request.at, data=data, run=attempt.run, task=attempt.task, actor=ACTOR,
+        project=attempt.project,
+        source=SOURCE,
+        event_id=event_id(attempt, "approval.requested", knowledge),
+        type="approval.requested",
+        occurred_at=request.at,
+        data=data,
+        run=attempt.run,
+        task=attempt.task,
+        actor=ACTOR,
         caused_by=(proposed,),
-    )  # fmt: skip
+    )

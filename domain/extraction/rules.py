@@ -1,8 +1,9 @@
 """The deterministic `rules` provider: claims that agents and users state and that results of the run ground.
 
-Sentence by sentence: does it stand alone and say something that lasts (`statements`), do its names occur in results before it (`support`),
-was it taken back later, and is it a conclusion rather than a guess on the way. Precision comes before recall: a run that taught nothing
-gives nothing. `explain` gives every decision with the rule or filter that made it; `propose` gives what was kept.
+Sentence by sentence: does it stand alone and say something that lasts (`statements`), do its names occur in results
+before it (`support`), was it taken back later, and is it a conclusion rather than a guess on the way. Precision comes
+before recall: a run that taught nothing gives nothing. `explain` gives every decision with the rule or filter that made
+it; `propose` gives what was kept.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ USER_CHARACTERS = 2_000
 """A longer user message is a prompt, a file or a log rather than somebody's statement."""
 
 _BELIEVED = frozenset({"decision", "constraint", "incompatibility"})
-"""What a user's own word is enough for; what users say about causes is a report of a symptom more often than a finding."""
+"""What a user's own word is enough for; what users say about causes is a report of a symptom more often than a
+finding.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,9 @@ def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Foun
         return "revised"
     for stronger in kept:
         names, others = set(statement.names), set(stronger.statement.names)
-        if (names <= others or others <= names) and alike(statement.proposition, stronger.statement.proposition) >= ALIKE:
+        if (names <= others or others <= names) and alike(
+            statement.proposition, stronger.statement.proposition
+        ) >= ALIKE:
             return "said_already"
     return "over_most" if len(kept) >= MOST else ""
 
@@ -175,7 +180,9 @@ def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:
 
 
 def _kept(found: _Found, existing: Sequence[KnownClaim]) -> Decision:
-    """A known claim with the same content lends its wording, so that it is found again instead of told a second time."""
+    """A known claim with the same content lends its wording, so that it is found again instead of told a second
+    time.
+    """
     said = content(found.statement.proposition)
     known = next(
         (claim.proposition for claim in existing if content(claim.proposition) == said), found.statement.proposition
@@ -185,14 +192,24 @@ def _kept(found: _Found, existing: Sequence[KnownClaim]) -> Decision:
 
 def _dropped(found: _Found, reason: str) -> Decision:
     return Decision(
-        found.item.position, found.item.event_id, found.sentence.text, False, reason, found.statement.rule, found.score,
-        found.statement.proposition, found.support,
-    )  # fmt: skip
+        found.item.position,
+        found.item.event_id,
+        found.sentence.text,
+        False,
+        reason,
+        found.statement.rule,
+        found.score,
+        found.statement.proposition,
+        found.support,
+    )
 
 
 def _candidate(decision: Decision) -> Candidate:
     cited = decision.support.events if decision.support else ()
     return Candidate(
-        kind="claim", proposition=decision.proposition, evidence=[Citation(event_id=event) for event in cited],
-        provenance=decision.event_id, rule=decision.rule,
-    )  # fmt: skip
+        kind="claim",
+        proposition=decision.proposition,
+        evidence=[Citation(event_id=event) for event in cited],
+        provenance=decision.event_id,
+        rule=decision.rule,
+    )

@@ -1,7 +1,8 @@
 """Weighing one candidate against its evidence: is it cited, by whom, and does every name in it occur there.
 
-A claim stands on at least one result or user statement. What counts for independence is less than what is cited: only such evidence in
-which something of the claim was found. Else any fresh output beside the old bytes would make two findings independent.
+A claim stands on at least one result or user statement. What counts for independence is less than what is cited: only
+such evidence in which something of the claim was found. Else any fresh output beside the old bytes would make two
+findings independent.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Weighed:
 
 
 def weigh(candidate: Candidate, evidence: Sequence[Cited], hints: Sequence[str]) -> Weighed | Invalid:
-    """`candidate` with located evidence, or why it is invalid. `evidence` is the run's material, `hints` the texts it was given."""
+    """`candidate` with located evidence, or why it is invalid. `evidence` is the run's material, `hints` the texts
+    it was given.
+    """
     if not normalise_claim(candidate.proposition):
         return refuse(candidate, "invalid_candidate", "the proposition says nothing")
     material: dict[str, list[Cited]] = {}
@@ -99,7 +102,9 @@ def _repeats(proposition: str, hints: Sequence[str]) -> bool:
 
 
 def _without_provenance(candidate: Candidate, cited: dict[str, list[Cited]]) -> list[Citation]:
-    """Citations, each event once, without the message the proposition was written in; a user's own statement is its own evidence."""
+    """Citations, each event once, without the message the proposition was written in; a user's own statement is its
+    own evidence.
+    """
     kept: dict[str, Citation] = {}
     for item in candidate.evidence:
         written_here = item.event_id == candidate.provenance and cited[item.event_id][0].type not in GROUNDS
@@ -143,7 +148,9 @@ def _form(text: Cited, start: int | None, end: int | None) -> dict[str, Any]:
 
 
 def _window(proposition: str, text: str) -> tuple[int, tuple[int, int]]:
-    """How many anchors of the proposition the best line of `text` holds, and where the part of it worth quoting lies."""
+    """How many anchors of the proposition the best line of `text` holds, and where the part of it worth quoting
+    lies.
+    """
     best, place = 0, (0, 0)
     wanted = anchors(proposition)
     for anchor in wanted:

@@ -1,4 +1,6 @@
-"""How the tables of words are written: alternatives separated by `;`, each a regular expression, matched as whole words."""
+"""How the tables of words are written: alternatives separated by `;`, each a regular expression, matched as whole
+words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A journal in memory: it folds events and runs admissions with the repetition a transaction has, for given / when / then."""
+"""A journal in memory, for given / when / then: it folds events and repeats admissions as a transaction does."""
 
 from __future__ import annotations
 

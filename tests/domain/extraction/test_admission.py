@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from domain.approvals.ids import approval_id
 from domain.contracts.errors import ExtractionRefused
-from domain.extraction.admission import CAP, AdmissionRequest, admit
+from domain.extraction.admission import CAP, admit
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.context import HintGiven, compact
 from domain.extraction.events import Invalid

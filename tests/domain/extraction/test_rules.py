@@ -57,11 +57,13 @@ def test_what_was_asked_for_grounds_together_with_its_answer() -> None:
 
 def test_what_the_agent_wrote_itself_grounds_nothing() -> None:
     assert propositions(run(SAID, line=f"echo '{SEEN}'")) == []
-    told = compact([
-        happened("a", 1, "tool.started", {"tool": "Task", "arguments": {"prompt": "look"}}, operation_id="t"),
-        happened("a", 2, "tool.completed", {"tool": "Task", "output": SEEN, "success": True}, operation_id="t"),
-        *spoken(SAID),
-    ])  # fmt: skip
+    told = compact(
+        [
+            happened("a", 1, "tool.started", {"tool": "Task", "arguments": {"prompt": "look"}}, operation_id="t"),
+            happened("a", 2, "tool.completed", {"tool": "Task", "output": SEEN, "success": True}, operation_id="t"),
+            *spoken(SAID),
+        ]
+    )
     assert propositions(told) == []
 
 
@@ -71,10 +73,14 @@ def test_a_guess_that_was_taken_back_is_dropped() -> None:
 
 
 def test_a_conclusion_stands_over_the_same_words_on_the_way() -> None:
-    context = compact([
-        *command("a", 1, "grep -n load_csv report.py", SEEN), *spoken(SAID), *command("a", 5, "date", "today"),
-        *spoken(f"Root cause: {SAID}", first=8),
-    ])  # fmt: skip
+    context = compact(
+        [
+            *command("a", 1, "grep -n load_csv report.py", SEEN),
+            *spoken(SAID),
+            *command("a", 5, "date", "today"),
+            *spoken(f"Root cause: {SAID}", first=8),
+        ]
+    )
     (candidate,) = propose(context)
     assert candidate.provenance == "a-8"
     assert dropped(context, SAID).reason == "said_already"
@@ -82,10 +88,14 @@ def test_a_conclusion_stands_over_the_same_words_on_the_way() -> None:
 
 def test_a_weak_statement_on_the_way_is_not_enough() -> None:
     said = "`load_csv` in `report.py` never sets `newline`."
-    on_the_way = compact([
-        *command("a", 1, "cat report.py", "def load_csv"), *command("a", 3, "cat x", "report.py newline"),
-        happened("a", 5, "turn.thought", {"text": "`load_csv` always silently skips rows."}), *command("a", 6, "ls", "x"),
-    ])  # fmt: skip
+    on_the_way = compact(
+        [
+            *command("a", 1, "cat report.py", "def load_csv"),
+            *command("a", 3, "cat x", "report.py newline"),
+            happened("a", 5, "turn.thought", {"text": "`load_csv` always silently skips rows."}),
+            *command("a", 6, "ls", "x"),
+        ]
+    )
     assert propose(on_the_way) == []
     assert propositions(run(said)) == [said], "the same kind of statement concludes a run"
 

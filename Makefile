@@ -18,8 +18,9 @@ help: ## print what there is
 	@echo "  $(BIN)/temporality --help says what the command does."
 
 install: $(STAMP) ## set up .venv from requirements.lock (once, and again when the lock changes)
+	@:
 
-$(STAMP): requirements.lock
+$(STAMP):
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else "Temporality needs Python 3.11 or newer and found %d.%d: install one and say `make PYTHON=python3.11 ...`." % v[:2])'
 	@test -x $(BIN)/python || { echo "Making $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
 	  echo "Python's venv module did not work: on Debian and Ubuntu, install the package python3-venv." >&2; exit 1; }; }
@@ -56,5 +57,5 @@ bench: install ## every figure against a floor measured in the same job
 lock: ## resolve the dependencies anew into requirements.lock (needs the registry)
 	@set -e; place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; \
 	$(PYTHON) -m venv "$$place"; "$$place/bin/python" -m pip install --quiet uv; \
-	"$$place/bin/uv" pip compile pyproject.toml --quiet --group dev --universal --python-version 3.11 --generate-hashes \
-	  --no-emit-index-url -o requirements.lock
+	"$$place/bin/uv" pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url -o requirements.lock >/dev/null

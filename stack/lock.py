@@ -8,10 +8,11 @@ import os
 from pathlib import Path
 
 from stack.errors import AlreadyRunning
+from stack.process import ProcessMark, is_alive, mark_of
 
 
 class FolderLock:
-    """An exclusive lock held by this process through an open file."""
+    """An exclusive lock held by this process through an open file, which tells who holds it."""
 
     def __init__(self, path: Path, home: Path) -> None:
         self._path = path
@@ -30,14 +31,34 @@ class FolderLock:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.pread(handle, 32, 0).decode("ascii", errors="replace").strip()
+            owner = _written(handle)
             os.close(handle)
-            raise AlreadyRunning(self._home, int(owner) if owner.isdigit() else None) from None
+            raise AlreadyRunning(self._home, None if owner is None else owner.pid) from None
+        mine = mark_of(os.getpid())
         os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        os.pwrite(handle, f"{os.getpid()} {mine.started if mine is not None else ''}\n".encode(), 0)
         self._handle = handle
 
     def release(self) -> None:
         if self._handle is not None:
+            os.ftruncate(self._handle, 0)
             os.close(self._handle)
             self._handle = None
+
+    def owner(self) -> ProcessMark | None:
+        """The living process that holds the lock now, or None when it is free."""
+        # Asked of what is written, not by trying the lock: a reader must never stand in an owner's way.
+        try:
+            handle = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            written = _written(handle)
+        finally:
+            os.close(handle)
+        return written if written is not None and is_alive(written) else None
+
+
+def _written(handle: int) -> ProcessMark | None:
+    pid, _, started = os.pread(handle, 256, 0).decode("ascii", errors="replace").strip().partition(" ")
+    return ProcessMark(int(pid), started) if pid.isdigit() and started else None

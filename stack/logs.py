@@ -5,15 +5,15 @@ A server writes until its next start, so a file is moved aside only between star
 
 from pathlib import Path
 
+from stack.folders import private
+
 KEPT_BYTES = 16 * 1024 * 1024
 QUOTED_LINES = 4
 
 
 def log_file(home: Path, name: str) -> Path:
     """The path of the log; one that grew beyond 16 MiB becomes `<name>.log.1` first."""
-    folder = home / "logs"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"{name}.log"
+    path = private(home, "logs") / f"{name}.log"
     if size_of(path) > KEPT_BYTES:
         path.replace(path.with_suffix(".log.1"))
     return path

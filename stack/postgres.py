@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import psycopg
 
 from stack import identity, postgres_files, postgres_roles
 from stack.errors import ServerDidNotStart, WrongPostgresMajor
+from stack.folders import private
 from stack.lock import FolderLock
 from stack.logs import log_file, said_since, size_of
 from stack.ports import free_ports
@@ -72,9 +74,10 @@ class PostgresServer:
         if self.is_running() and self._answers():
             return self.endpoint()
         programs = postgres_bin()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(self._folder)
         self._lock.acquire()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._give_up)
             self._end_child()
             self._clear_remains()
             run_as = identity.choose(self._folder, self.data_dir, programs / "postgres")
@@ -84,9 +87,7 @@ class PostgresServer:
             self._configure(self._address, run_as)
             self._launch(programs, run_as)
             postgres_roles.ensure(lambda database: self._url(SUPERUSER, database), self._secret())
-        except BaseException:
-            self.stop()
-            raise
+            on_failure.pop_all()
         return self.endpoint()
 
     def stop(self) -> None:
@@ -98,6 +99,17 @@ class PostgresServer:
         if self._short is not None:
             shutil.rmtree(self._short, ignore_errors=True)
         self._address, self._short = None, None
+
+    def clear(self) -> None:
+        """Ends what a killed owner left running. Raises AlreadyRunning when a living owner has it."""
+        if self._folder.is_dir():
+            self._lock.acquire()
+            self.stop()
+
+    @property
+    def mark(self) -> ProcessMark | None:
+        """The server's process, None before `start`."""
+        return self._mark
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None
@@ -130,6 +142,12 @@ class PostgresServer:
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.copytree(self.data_dir, unfinished)
         unfinished.rename(folder)
+
+    def _give_up(self) -> None:
+        """Ends what a failed start began. The address stays: started again, the server is where its clients look."""
+        self._end_child()
+        self._clear_remains()
+        self._lock.release()
 
     def _end_child(self) -> None:
         if self._mark is not None:
@@ -176,6 +194,7 @@ class PostgresServer:
             shutil.copytree(template, unfinished)
         else:
             self._initdb(programs, run_as, unfinished)
+        identity.hand_over_tree(unfinished, run_as)
         os.chmod(unfinished, 0o700)
         unfinished.rename(self.data_dir)
 
@@ -195,7 +214,8 @@ class PostgresServer:
             word.unlink()
         if done.returncode != 0:
             log.write_text(done.stdout, encoding="utf-8")
-            raise ServerDidNotStart("Postgres", f"initdb ended with {done.stdout.strip().splitlines()[-1:]}", log)
+            last = (done.stdout.strip().splitlines() or ["no word"])[-1]
+            raise ServerDidNotStart("Postgres", f"initdb ended with `{last}`", log)
         kept = data / postgres_files.SECRET_FILE
         kept.write_text(secret, encoding="ascii")
         kept.chmod(0o600)

@@ -46,7 +46,7 @@ class Launch:
     argv: tuple[str, ...]
     cwd: Path
     log: Path | None  # stdout and stderr are appended; None = the caller's
-    environment: Mapping[str, str] = field(default_factory=lambda: BARE_ENVIRONMENT)
+    environment: Mapping[str, str] | None = field(default_factory=lambda: BARE_ENVIRONMENT)  # None = the caller's
     run_as: RunAs = RunAs()
     death_signal: signal.Signals | None = None  # sent to the child when this process ends
 
@@ -71,7 +71,7 @@ def start(request: Launch) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             command_line(request),
             cwd=request.cwd,
-            env=dict(request.environment),
+            env=None if request.environment is None else dict(request.environment),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -87,7 +87,7 @@ def run(request: Launch, timeout_seconds: float) -> subprocess.CompletedProcess[
     return subprocess.run(
         command_line(request),
         cwd=request.cwd,
-        env=dict(request.environment),
+        env=None if request.environment is None else dict(request.environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -9,10 +9,12 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from stack.errors import SearchAttributeConflict, ServerDidNotStart
+from stack.folders import private
 from stack.lock import FolderLock
 from stack.logs import log_file, said_since, size_of
 from stack.ports import LOOPBACK, answers, check_free, free_ports
@@ -73,17 +75,16 @@ class TemporalServer:
         program = temporal_program()
         if self.is_running() and self._describe(program) is not None:
             return self.endpoint()
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(self._folder)
         self._lock.acquire()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.stop)
             self._end_child()
             self._clear_remains()
             self._launch(program)
             self._keep_for_90_days(program)
             self._register_search_attributes(program)
-        except BaseException:
-            self.stop()
-            raise
+            on_failure.pop_all()
         return self.endpoint()
 
     def stop(self) -> None:
@@ -92,6 +93,17 @@ class TemporalServer:
         if self._lock.held:
             self._clear_remains()
             self._lock.release()
+
+    def clear(self) -> None:
+        """Ends what a killed owner left running. Raises AlreadyRunning when a living owner has it."""
+        if self._folder.is_dir():
+            self._lock.acquire()
+            self.stop()
+
+    @property
+    def mark(self) -> ProcessMark | None:
+        """The server's process, None before `start`."""
+        return self._mark
 
     def is_running(self) -> bool:
         return self._child is not None and self._child.poll() is None

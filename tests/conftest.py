@@ -46,10 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if missing and item.get_closest_marker("shared"):
             reason = f"no shared data at {shared_folder()}: set TEMPORALITY_SHARED to its folder"
             item.add_marker(pytest.mark.skip(reason=reason))
-        test = getattr(item, "obj", None)
-        if test is not None and is_hypothesis_test(test):
-            function = getattr(test, "__func__", test)
-            hypothesis.seed(seed_of(item.nodeid))(function)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    test = getattr(item, "obj", None)
+    if test is not None and is_hypothesis_test(test):
+        hypothesis.seed(seed_of(item.nodeid))(getattr(test, "__func__", test))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -56,8 +56,12 @@ _YEAR = timedelta(days=365)
 
 POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
     {
-        "journal.record": Policy(summary="append a batch", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY),
-        "journal.close_run": Policy(summary="close the run", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR),
+        "journal.record": Policy(
+            summary="append a batch", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY
+        ),
+        "journal.close_run": Policy(
+            summary="close the run", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
+        ),
         "import.transcript": Policy(
             summary="read the file into the journal",
             start_to_close=timedelta(hours=2),
@@ -73,11 +77,15 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
             schedule_to_close=_DAY,
             heartbeat=timedelta(seconds=30),
         ),
-        "extraction.admit": Policy(summary="admit candidates", start_to_close=timedelta(minutes=2), schedule_to_close=_DAY),
+        "extraction.admit": Policy(
+            summary="admit candidates", start_to_close=timedelta(minutes=2), schedule_to_close=_DAY
+        ),
         "extraction.fail": Policy(
             summary="record the failure", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
         ),
-        "approval.decide": Policy(summary="decide and apply", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY),
+        "approval.decide": Policy(
+            summary="decide and apply", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY
+        ),
         "approval.expire": Policy(
             summary="record the expiry", start_to_close=timedelta(seconds=30), schedule_to_close=_YEAR
         ),

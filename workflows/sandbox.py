@@ -1,14 +1,27 @@
-"""The sandbox every workflow of Temporality runs and replays in: worker, tests and replay use this one.
+"""How every workflow of Temporality runs and replays: worker, tests and replay take it from here.
 
 What is passed through is loaded once per worker instead of once per cached workflow, so its globals are immutable.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 from temporalio.workflow import SandboxImportNotificationPolicy
 
-PASSED_THROUGH: Final = ("domain", "workflows.calls")
+from workflows.failures import DOMAIN_ERRORS
+
+FAILURES: Final[Sequence[type[BaseException]]] = DOMAIN_ERRORS
+"""Errors that end a run or an update with their sentence; any other one would block the run until it is mended."""
+
+PASSED_THROUGH: Final = (
+    "domain",
+    "workflows.calls",
+    "workflows.children",
+    "workflows.failures",
+    "workflows.histories",
+    "workflows.visible",
+)
 """`domain` costs 3.4 MB per cached workflow otherwise; a workflow's own file is always loaded afresh."""
 
 

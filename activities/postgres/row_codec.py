@@ -43,9 +43,10 @@ def select(table: Table) -> str:
     arrays = ", ".join(f"%s::{'bigint' if hints[column] is int else 'text'}[]" for column in table.key)
     match = " AND ".join(f"t.{column} = k.{column}" for column in table.key)
     columns = ", ".join(f"t.{column}" for column in table.columns)
+    # OFFSET 0 keeps this one index probe for each key whatever the statistics say of the table
     return (
-        f"SELECT {columns} FROM unnest({arrays}) AS k({', '.join(table.key)}) "
-        f"JOIN projection.{table.name} t ON t.project_id = %s AND {match}"
+        f"SELECT t.* FROM unnest({arrays}) AS k({', '.join(table.key)}) CROSS JOIN LATERAL "
+        f"(SELECT {columns} FROM projection.{table.name} t WHERE t.project_id = %s AND {match} OFFSET 0) AS t"
     )
 
 

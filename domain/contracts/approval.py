@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, model_validator
 
 from domain.contracts.messages import Message
 
@@ -18,7 +18,10 @@ Application = Literal["none", "applied", "apply_failed", "conflict"]
 
 
 class ApprovalInput(Message):
-    """Start of an approval. `deadline` is an absolute instant; deciding at or after it has no effect."""
+    """Start of an approval. `deadline` is an absolute instant; deciding at or after it has no effect.
+
+    `node` is the knowledge node it is about. `refused_before` is the system's own: refusals in earlier histories.
+    """
 
     project: str
     approval: str
@@ -26,10 +29,12 @@ class ApprovalInput(Message):
     criticality: Literal["routine", "critical"] = "routine"
     title: str = ""
     proposed_by_run: str | None = None
+    node: str | None = None
+    refused_before: int = 0
 
 
 class Decision(Message):
-    """Update or signal `decide`. `actor` is who decides; the same `decision_id` sent again gets the original answer.
+    """Update or signal `decide`. `actor` is who decides; the same `decision_id` again gets the original answer.
 
     `edit` approves with `replacement` as the text instead of the proposed one.
     """
@@ -39,6 +44,12 @@ class Decision(Message):
     decision_id: str = Field(min_length=1, max_length=256)
     rationale: str | None = Field(default=None, max_length=4000)
     replacement: str | None = Field(default=None, min_length=1, max_length=2000)
+
+    @model_validator(mode="after")
+    def _replaces_when_it_edits(self) -> Self:
+        if (self.decision == "edit") != (self.replacement is not None):
+            raise ValueError("`replacement` belongs to the decision `edit`, and an `edit` needs one")
+        return self
 
 
 class DecisionAnswer(Message):

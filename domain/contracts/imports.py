@@ -11,9 +11,10 @@ from domain.contracts.messages import Message
 
 
 class ImportInput(Message):
-    """Start of an import. The file's body is in the artifact store under its sha256; `file` is only its name for people.
+    """Start of an import. The file's body is in the artifact store under its sha256; `file` is its name for people.
 
     `requested_at` is the fixed run time of formats without times. `run` overrides the run id (files with one run only).
+    `carried` is the system's own.
     """
 
     project: str
@@ -24,16 +25,21 @@ class ImportInput(Message):
     import_id: str
     run: str | None = None
     extract: bool = True
+    carried: CarriedImport | None = None
 
 
 class ImportedRun(Message):
-    """One run of the file as it stands after the import. `closed` is false where nothing new was found and nothing had to be closed."""
+    """One run of the file as it stands after the import.
+
+    `trajectory` is that of its last close; `extraction` is the workflow that extracts from it.
+    """
 
     run: str
     trajectory: str
     events: int
     added: int
     tool_calls: int
+    outcome: str = "completed"
     extraction: str | None = None
     candidates: int | None = None
 
@@ -46,7 +52,10 @@ class RefusedRecord(Message):
 
 
 class ImportAnswer(Message):
-    """One row per file. `status`: imported, skipped (no transcript), refused (unreadable), copy (these bytes are known under another name)."""
+    """One row per file. `extractor` is the version that extracts from its runs; None where no extraction follows.
+
+    `status`: imported, skipped (no transcript), refused (unreadable), copy (these bytes are known under another name).
+    """
 
     file: str
     status: Literal["imported", "skipped", "refused", "copy"]
@@ -67,3 +76,14 @@ class ImportAnswer(Message):
     notes: list[str] = Field(default_factory=list)
     first_at: datetime | None = None
     last_at: datetime | None = None
+    extractor: str | None = None
+
+
+class CarriedImport(Message):
+    """What an import of many runs takes along when its history starts anew: its answer, and the next run to extract."""
+
+    answer: ImportAnswer
+    next: int
+
+
+ImportInput.model_rebuild()

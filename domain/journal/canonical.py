@@ -46,10 +46,18 @@ def admit(value: Any, depth: int = 0) -> Any:
 
 
 def canonical(document: Mapping[str, Any]) -> bytes:
-    """RFC 8785 bytes of an admitted document."""
-    if _plain(document):
-        return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
-    return rfc8785.dumps(document)  # pyright: ignore[reportArgumentType]
+    """RFC 8785 bytes of a document, admitting what JSON cannot carry. Raises `NotAdmitted`."""
+    if _plain(document, 0):
+        try:
+            return orjson.dumps(document, option=_PLAIN_OPTIONS)
+        except TypeError:
+            # an integer beyond 2^53 or a lone surrogate: both are admitted in another spelling below
+            pass
+    admitted = admit(document)
+    return orjson.dumps(admitted, option=_PLAIN_OPTIONS) if _plain(admitted, 0) else rfc8785.dumps(admitted)
+
+
+_PLAIN_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER
 
 
 def content_hash(body: bytes) -> bytes:
@@ -57,14 +65,23 @@ def content_hash(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()
 
 
-def _plain(value: Any) -> bool:
+def _plain(value: Any, depth: int) -> bool:
+    """Whether orjson writes `value` as RFC 8785 does: ASCII keys, no floats, not too deep."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return True
+    if depth > MAX_DEPTH:
+        return False
     if kind is dict:
-        return all(key.isascii() and _plain(item) for key, item in value.items())
+        for key, item in value.items():
+            if type(key) is not str or not key.isascii():
+                return False
+            inner = type(item)
+            if inner is not str and inner is not int and not _plain(item, depth + 1):
+                return False
+        return True
     if kind is list or kind is tuple:
-        return all(map(_plain, value))
+        return all(_plain(item, depth + 1) for item in value)
     return False
 
 

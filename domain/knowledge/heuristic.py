@@ -14,7 +14,7 @@ from domain.contracts.ids import digest_id
 from domain.journal.event import Event, stamp
 from domain.knowledge.normalise import observation_identity
 from domain.knowledge.state import Node
-from domain.runs.commands import Check, checks, checks_argv
+from domain.runs.commands.checks import Check, checks, checks_argv
 from domain.runs.events import body_hash
 from domain.runs.state import Operation
 

@@ -59,10 +59,10 @@ class CandidatesAdmitted(Message):
 
 
 class FailExtraction(Message):
-    """Record that the extraction failed."""
+    """Record that the extraction failed; `extraction_id` is None where it failed before it was claimed."""
 
     extraction: ExtractionInput
-    extraction_id: str
+    extraction_id: str | None
     reason_code: str
     reason: str = Field(max_length=4000)
     at: AwareDatetime

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.contracts.errors import TemporalityError
-from domain.journal.canonical import admit, canonical, content_hash
+from domain.journal.canonical import canonical, content_hash
 from domain.journal.event import Event
 from domain.journal.rows import Address, NotLoaded, WorkingSet
 from domain.projections.fold import fold, touches
@@ -56,7 +56,7 @@ def prepare(event: Event) -> Prepared:
 
     Events of domain commands are identified by their key alone: the same command decided again is the same event.
     """
-    body = canonical(admit(event.document()))
+    body = canonical(event.document())
     content = content_hash(body)
     if event.origin_hash:
         origin = bytes.fromhex(event.origin_hash)

@@ -266,16 +266,17 @@ CREATE TABLE projection.extractions (
 );
 
 
-CREATE INDEX terms_of_node ON projection.terms (project_id, knowledge_id);
-CREATE INDEX evidence_of_node ON projection.evidence (project_id, knowledge_id);
-CREATE INDEX links_of_node ON projection.knowledge_event_links (project_id, knowledge_id, version);
-CREATE INDEX operations_of_event ON projection.operations (project_id, ended_event);
-CREATE INDEX frames_of_run ON projection.frames (project_id, run_id);
-CREATE INDEX runs_of_task ON projection.runs (project_id, task_id);
-CREATE INDEX approvals_of_target ON projection.approvals (project_id, target);
-CREATE INDEX approvals_waiting ON projection.approvals (project_id, deadline) WHERE state = 'pending';
-CREATE INDEX nodes_by_state ON projection.knowledge_nodes (project_id, state);
-CREATE UNIQUE INDEX extractions_once ON projection.extractions (project_id, trajectory_id, extractor, n);
+-- No index but the primary key starts with the project: where nothing was analysed yet, the planner would take any that does.
+CREATE INDEX terms_of_node ON projection.terms (knowledge_id, project_id);
+CREATE INDEX evidence_of_node ON projection.evidence (knowledge_id, project_id);
+CREATE INDEX links_of_node ON projection.knowledge_event_links (knowledge_id, project_id, version);
+CREATE INDEX operations_of_event ON projection.operations (ended_event, project_id);
+CREATE INDEX frames_of_run ON projection.frames (run_id, project_id);
+CREATE INDEX runs_of_task ON projection.runs (task_id, project_id) WHERE task_id IS NOT NULL;
+CREATE INDEX approvals_of_target ON projection.approvals (target, project_id);
+CREATE INDEX approvals_waiting ON projection.approvals (deadline, project_id) WHERE state = 'pending';
+CREATE INDEX nodes_by_state ON projection.knowledge_nodes (state, project_id);
+CREATE UNIQUE INDEX extractions_once ON projection.extractions (trajectory_id, extractor, n, project_id);
 
 -- Rows folded outside the lock. `version` counts from the start of the batch; p_base is the head it follows.
 CREATE FUNCTION projection.write(p_rows jsonb, p_base bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -451,40 +452,57 @@ CREATE FUNCTION projection.stale(p_project text, p_read jsonb) RETURNS boolean L
 BEGIN
   IF p_read ? 'runs' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'runs') AS e(run_id text, version bigint)
-    LEFT JOIN projection.runs AS t ON t.project_id = p_project AND t.run_id = e.run_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.runs AS t WHERE t.project_id = p_project AND t.run_id = e.run_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'frames' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'frames') AS e(frame_id text, version bigint)
-    LEFT JOIN projection.frames AS t ON t.project_id = p_project AND t.frame_id = e.frame_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.frames AS t WHERE t.project_id = p_project AND t.frame_id = e.frame_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'tasks' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'tasks') AS e(task_id text, version bigint)
-    LEFT JOIN projection.tasks AS t ON t.project_id = p_project AND t.task_id = e.task_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.tasks AS t WHERE t.project_id = p_project AND t.task_id = e.task_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'operations' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'operations') AS e(run_id text, operation_id text, version bigint)
-    LEFT JOIN projection.operations AS t ON t.project_id = p_project AND t.run_id = e.run_id AND t.operation_id = e.operation_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.operations AS t WHERE t.project_id = p_project AND t.run_id = e.run_id AND t.operation_id = e.operation_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'knowledge_nodes' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'knowledge_nodes') AS e(knowledge_id text, version bigint)
-    LEFT JOIN projection.knowledge_nodes AS t ON t.project_id = p_project AND t.knowledge_id = e.knowledge_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.knowledge_nodes AS t WHERE t.project_id = p_project AND t.knowledge_id = e.knowledge_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'approvals' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'approvals') AS e(approval_id text, version bigint)
-    LEFT JOIN projection.approvals AS t ON t.project_id = p_project AND t.approval_id = e.approval_id
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.approvals AS t WHERE t.project_id = p_project AND t.approval_id = e.approval_id OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   IF p_read ? 'extractions' AND EXISTS (
     SELECT FROM jsonb_to_recordset(p_read -> 'extractions') AS e(extraction_id text, n bigint, version bigint)
-    LEFT JOIN projection.extractions AS t ON t.project_id = p_project AND t.extraction_id = e.extraction_id AND t.n = e.n
-    WHERE coalesce(t.version, 0) <> e.version
+    LEFT JOIN LATERAL (SELECT version FROM projection.extractions AS t WHERE t.project_id = p_project AND t.extraction_id = e.extraction_id AND t.n = e.n OFFSET 0) AS v ON true
+    WHERE coalesce(v.version, 0) <> e.version
   ) THEN RETURN true; END IF;
   RETURN false;
+END $$;
+
+-- Which of the events are recorded already: [place, seq, origin hash], or NULL. Asked as an ordered range with sorting off, so that it
+-- is one probe of events_identity for each event also where nothing was analysed yet: with plain equality the planner may take the
+-- primary key, which starts with the project, and read all of it.
+CREATE FUNCTION journal.recorded(p_project text, p_event_id text[], p_source text[]) RETURNS jsonb LANGUAGE plpgsql STABLE
+  SET enable_sort = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+  RETURN (
+    SELECT jsonb_agg(jsonb_build_array(i.n, e.seq, encode(e.origin_hash, 'hex')))
+    FROM unnest(p_event_id, p_source) WITH ORDINALITY AS i(event_id, source_id, n)
+    CROSS JOIN LATERAL (
+      SELECT seq, origin_hash FROM journal.events
+      WHERE project_id = p_project AND event_id >= i.event_id AND event_id <= i.event_id AND source_id = i.source_id
+      ORDER BY event_id LIMIT 1
+    ) AS e
+  );
 END $$;
 
 -- Append and fold in one transaction under the project's row lock. The lock is its own statement and every read follows it.
@@ -520,9 +538,7 @@ BEGIN
     status := 'late';
     RETURN;
   END IF;
-  SELECT jsonb_agg(jsonb_build_array(i.n, e.seq, encode(e.origin_hash, 'hex'))) INTO detail
-  FROM unnest(p_event_id, p_source) WITH ORDINALITY AS i(event_id, source_id, n)
-  JOIN journal.events e ON e.project_id = p_project AND e.event_id = i.event_id AND e.source_id = i.source_id;
+  detail := journal.recorded(p_project, p_event_id, p_source);
   IF detail IS NOT NULL THEN
     status := 'duplicates';
     RETURN;
@@ -565,7 +581,7 @@ DECLARE
 BEGIN
   FOREACH t IN ARRAY ARRAY[
     'journal.projects', 'journal.events', 'journal.subject_keys', 'journal.artifacts',
-    projection.runs',
+    'projection.runs',
     'projection.frames',
     'projection.tasks',
     'projection.operations',
@@ -575,7 +591,7 @@ BEGIN
     'projection.relationships',
     'projection.terms',
     'projection.approvals',
-    'projection.extractions
+    'projection.extractions'
   ]::regclass[] LOOP
     EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY', t);
     EXECUTE format('ALTER TABLE %s FORCE ROW LEVEL SECURITY', t);

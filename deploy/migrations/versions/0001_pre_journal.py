@@ -14,4 +14,4 @@ down_revision = None
 def upgrade() -> None:
     """Runs the SQL block of the same name whole: it holds function bodies, so nothing may split it at semicolons."""
     text = (Path(__file__).parents[1] / "sql" / "0001_pre_journal.sql").read_text(encoding="utf-8")
-    op.get_bind().exec_driver_sql(text.replace("%", "%%"))
+    op.get_bind().connection.driver_connection.execute(text)

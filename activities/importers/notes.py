@@ -1,0 +1,41 @@
+"""Notes of a reader about its source: a sentence each, with the ids it is about, and a raw form that stays the same in a longer copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from activities.importers.calls import Calls
+from activities.importers.parse import raw_of
+from domain.runs.transcript import Fact
+
+MAX_SHOWN = 200
+
+
+def shown(native: str) -> str:
+    """A foreign id as it can stand in a sentence: on one line and not too long."""
+    flat = "".join(c if c.isprintable() else "?" for c in native)
+    return flat if len(flat) <= MAX_SHOWN else f"{flat[:MAX_SHOWN]}…"
+
+
+def closing_note(kind: str, text: str, about: dict[str, Any], fact_type: str = "source.note", *, odd: bool = True) -> Fact:
+    """What only the end of this copy shows. `about` holds the ids that make it the same note in another copy."""
+    return Fact(
+        type=fact_type,
+        data={"kind": kind, "text": text, **about},
+        raw=raw_of([kind, about]),
+        part=kind,
+        closing=True,
+        anomaly=kind if odd else None,
+    )
+
+
+def unanswered(calls: Calls) -> list[Fact]:
+    """One note for each call that has no result in this copy of the transcript."""
+    return [
+        closing_note(
+            "call_without_result",
+            f"The call `{shown(call.operation)}` of {shown(call.tool)} has no result in this copy of the transcript.",
+            {"operation": call.operation[:2000], "tool": call.tool[:2000]},
+        )
+        for call in calls.waiting()
+    ]

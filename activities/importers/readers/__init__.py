@@ -1,0 +1,1 @@
+"""One module per transcript format; each knows its format and nothing else."""

@@ -1,0 +1,102 @@
+"""Which format a file is in, told by its content alone, or why it is no transcript this version reads.
+
+The readers exclude each other; formats of other kinds are named, so that a file that is skipped says what it seems to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from activities.importers.peek import Peek, peek
+from activities.importers.readers.claude_code import ClaudeCode
+from activities.importers.readers.openai_chat import OpenAiChat
+from activities.importers.readers.openhands_v0 import OpenHandsV0
+from activities.importers.readers.swe_agent import SweAgent
+from activities.importers.readers.tau_bench import TauBench
+from domain.runs.transcript import TranscriptReader
+
+READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), OpenHandsV0(), OpenAiChat())
+
+
+@dataclass(frozen=True, slots=True)
+class NotATranscript:
+    """No reader takes the file: `skipped` when it is something else, `refused` when it is damaged. `reason` is one sentence."""
+
+    reason: str
+    verdict: Literal["skipped", "refused"] = "skipped"
+
+
+def recognise(head: bytes) -> TranscriptReader | NotATranscript:
+    """The reader of a file that begins with `head` (its first 64 KB; of a shorter file all of it)."""
+    if not head:
+        return NotATranscript("the file is empty (0 bytes)", "refused")
+    seen = peek(head)
+    if seen.binary:
+        return NotATranscript("the file is binary, not text", "refused")
+    foreign = _foreign(seen)
+    if foreign is None:
+        for reader in READERS:
+            if reader.sniff(head):
+                return reader
+    return NotATranscript(*_why(seen, foreign))
+
+
+def _why(seen: Peek, foreign: str | None) -> tuple[str, Literal["skipped", "refused"]]:
+    if foreign is not None:
+        return f"it looks like {foreign}, not a format this version reads", "skipped"
+    begin = seen.text.lstrip("﻿ \t\r\n")[:1]
+    if not begin:
+        return "the file holds only white space", "refused"
+    if begin not in ("{", "[") and not seen.records:
+        return "it is plain text, not a transcript of a format this version reads", "skipped"
+    if seen.document is None and not seen.records:
+        return "it begins like JSON but is truncated or damaged; copy the file again", "refused"
+    return "it is JSON, but not a transcript of a format this version reads", "skipped"
+
+
+def _foreign(seen: Peek) -> str | None:
+    """The name of another kind of transcript or sidecar, as far as the first bytes show it."""
+    if seen.text.lstrip("﻿ \t\r\n").startswith("# aider chat started at"):
+        return "an Aider chat history"
+    for record in seen.records[:8]:
+        if isinstance(record.get("payload"), Mapping) and isinstance(record.get("type"), str) and "timestamp" in record:
+            return "a Codex rollout"
+        if "record_type" in record or (record.get("type") == "session" and "provider" in record) or record.get("type") == "model_change":
+            return "a Codex rollout" if "record_type" in record else "a pi session"
+        if "resourceSpans" in record:
+            return "an OpenTelemetry trace"
+    document = seen.document
+    if isinstance(document, Mapping):
+        return _foreign_object(cast("Mapping[str, Any]", document))
+    if isinstance(document, list) and _mini_messages(seen):
+        return "a mini-swe-agent trajectory"
+    return None
+
+
+def _foreign_object(shape: Mapping[str, Any]) -> str | None:
+    keys = shape.keys()
+    info = shape.get("info")
+    if "resourceSpans" in keys:
+        return "an OpenTelemetry trace"
+    if {"mistake_agent", "mistake_step"} & keys or ("question" in keys and "history" in keys and {"is_correct", "is_corrected", "question_ID"} & keys):
+        return "a Who&When run"
+    if "trajectory_format" in keys or (isinstance(info, Mapping) and "messages" in keys | {"messages"} and "mini_version" in info):
+        return "a mini-swe-agent trajectory"
+    if {"model_patch", "edit_outcome"} <= keys or {"instance_id", "model_patch"} <= keys:
+        return "a sidecar with outcomes"
+    if isinstance(shape.get("kind"), str) and "source" in keys and "timestamp" in keys:
+        return "an OpenHands V1 event"
+    return None
+
+
+def _mini_messages(seen: Peek) -> bool:
+    """Legacy mini-swe-agent: a bare list of messages that talk in fenced shell blocks and return codes."""
+    messages = [m for m in cast("list[Any]", seen.document) if isinstance(m, Mapping)]
+    if not messages or any("tool_calls" in m or m.get("role") == "tool" for m in messages):
+        return False
+    if not all("role" in m and "content" in m for m in messages):
+        return False
+    text = seen.text
+    return "mswea_bash_command" in text or "<returncode>" in text or ("THOUGHT" in text and "```bash" in text)

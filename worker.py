@@ -11,12 +11,13 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.worker import Interceptor, Worker
 
 import settings as environment
 from activities.models.routing import Routing
@@ -53,8 +54,8 @@ async def connect(settings: Settings, artifacts: ArtifactStore) -> Client:
     return await Client.connect(**settings.temporal().connect, data_converter=converter)
 
 
-async def run(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, then drain."""
+async def run(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> None:
+    """Serve until SIGTERM or SIGINT, then drain. `interceptors` see every activity and workflow (the fault suite's kills)."""
     asked = asyncio.Event()
     for ending in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(ending, asked.set)
@@ -76,6 +77,7 @@ async def run(settings: Settings) -> None:
             task_queue=TASK_QUEUE,
             workflows=WORKFLOWS,
             activities=activities(resources),
+            interceptors=interceptors,
             workflow_runner=sandbox(),
             workflow_failure_exception_types=FAILURES,
             max_cached_workflows=MAX_CACHED_WORKFLOWS,

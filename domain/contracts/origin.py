@@ -17,15 +17,18 @@ from domain.contracts.payloads import is_list, is_object
 ORIGIN_HASH: Final = "origin_hash"
 """The field of a recorded event that carries the hash; it is no part of the event and is taken off at the door."""
 
-MIN_KEY_BYTES: Final = 32
+KEY_BYTES: Final = 32
 
 
 def installation_key(text: str) -> bytes:
-    """The key as bytes: the UTF-8 of `text` without surrounding whitespace. Raises `UnusableSetting` under 32."""
-    key = text.strip().encode("utf-8")
-    if len(key) < MIN_KEY_BYTES:
+    """The key of 64 hexadecimal digits as its 32 bytes. Raises `UnusableSetting` for anything else."""
+    try:
+        key = bytes.fromhex(text.strip())
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
         raise UnusableSetting(
-            f"the installation's key has {len(key)} bytes and needs {MIN_KEY_BYTES}; copy the one that `temporality up` made"
+            f"the installation's key is {2 * KEY_BYTES} hexadecimal digits; copy the one that `temporality up` made"
         )
     return key
 

@@ -58,15 +58,17 @@ _DECISION = words(
     мы решили; решено; решили; выбрали; договорились"""
 )
 _CONSTRAINT = words(
-    r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to be;
-    requires?; only (?:accepts?|allows?|supports?|takes?); (?:is|are) limited to; at most; at least; never;
-    always; is (?:required|mandatory|forbidden|reserved|read-only|immutable|case-sensitive); нельзя;
-    долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; не более;
+    r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to; otherwise;
+    or else; (?:is|are) (?:refused|rejected|forbidden); requires?;
+    only (?:accepts?|allows?|supports?|takes?); (?:is|are) limited to; at most; at least; never; always;
+    is (?:required|mandatory|forbidden|reserved|read-only|immutable|case-sensitive); нельзя;
+    долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; иначе; не более;
     не менее; запрещ\w+"""
 )
 _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
-    caches; inherits; silently; defaults to; falls back to; takes precedence; is case-sensitive;
+    caches; inherits; silently; defaults to; falls back to; takes precedence; depends? on; not the;
+    rather than; is case-sensitive;
     (?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know);
     (?:doesn't|does not) (?:reload|cache); игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""
@@ -87,7 +89,7 @@ LABELS = re.compile(
     r"root cause|cause|conclusion|findings?|results?|note|important|caveat|constraint|limitations?|gotcha|lessons?|"
     r"lessons? learned|learned|takeaway|key (?:insight|finding|takeaway|point)s?|decision|fix|solution|workaround|"
     r"reason|problem|issue|warning|"
-    r"explanation|analysis|diagnosis|what (?:happened|went wrong)|why|keep in mind|remember|"
+    r"explanation|analysis|diagnosis|what (?:happened|went wrong)|why\b.*|keep in mind|remember|"
     r".*\bto keep in mind|причин[аы]|вывод|выводы|итог|важно|ограничени[ея]|решение|замечание|примечание|заключение|"
     r"объяснение|корень проблемы",
     re.IGNORECASE,

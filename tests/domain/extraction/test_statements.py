@@ -31,6 +31,10 @@ STATED = [
     ("`moduleNameMapper` is ignored when `projects` is set in `jest.config.js`.", "negative_result"),
     ("The issue was that `apply_tax` in `tax.py` rounds the net amount before it is summed.", "behaviour"),
     ("The cause is `apply_tax` in `tax.py`, which rounds the net amount first.", "cause"),
+    ("`useSession` is empty at first because `SessionProvider` is mounted below `Router`.", "cause"),
+    ("The Docker build needs `NODE_OPTIONS`, otherwise `vite build` runs out of memory.", "constraint"),
+    ("`COPY FROM` is refused under row-level security by `psycopg`.", "constraint"),
+    ("`workflow.now` returns the time of the last task, not the wall clock.", "behaviour"),
     ("If `CACHE_TTL` is zero, `fetch_rates` falls back to a stale file.", "behaviour"),
     (
         "`WebAuthn` работает в Safari/Firefox, но не работает в текущем macOS WebView runtime `Tauri`.",

@@ -1,0 +1,1 @@
+"""What the outside sees: names, messages and the pure part of the data converter."""

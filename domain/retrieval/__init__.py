@@ -1,0 +1,1 @@
+"""From a query to a bounded, explained set of items."""

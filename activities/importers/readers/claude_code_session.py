@@ -16,7 +16,7 @@ from activities.importers.lineage import ANSWER, MAX_NATIVE, PROMPT, SIDECHAIN, 
 from activities.importers.notes import closing_note, shown, unanswered
 from activities.importers.parse import Line
 from activities.importers.readers.claude_code_blocks import Blocks, Record
-from activities.importers.shapes import counts, mapping
+from activities.importers.shapes import counts, mapping, word
 from activities.importers.texts import flagged, holds_hint, title_of, user_pieces
 from domain.runs.transcript import Fact, Item, Opening, RunEnded
 
@@ -139,7 +139,7 @@ class Session:
                 self._usage.popitem(last=False)
         if before is not None and not added:
             return
-        data: dict[str, Any] = {"model": message.get("model"), "usage": added, "message_id": record.message_id}
+        data: dict[str, Any] = {"model": word(message.get("model")), "usage": added, "message_id": record.message_id}
         if before is not None:
             data["continues"] = True
         if isinstance(message.get("stop_reason"), str):

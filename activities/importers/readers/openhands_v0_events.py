@@ -7,7 +7,7 @@ from typing import Any
 
 from activities.importers.calls import Call, Calls, Family
 from activities.importers.notes import lonely_result, note, reused_call, unanswered
-from activities.importers.shapes import counts, mapping, moment
+from activities.importers.shapes import counts, mapping, moment, word
 from activities.importers.texts import flagged, holds_hint, pieces, title_of, without_hints
 from domain.runs.transcript import Fact, Opening
 
@@ -103,7 +103,9 @@ class Events:
         if key is not None:
             self._answers.add(key)
         counted = counts(usage)
-        yield event.fact("model.completed", {"model": told.get("model"), "usage": counted, "message_id": key}, "model")
+        yield event.fact(
+            "model.completed", {"model": word(told.get("model")), "usage": counted, "message_id": key}, "model"
+        )
 
     def _said(self, event: _Event) -> Iterator[Fact]:
         action = event.action

@@ -18,7 +18,14 @@ def test_a_session_is_a_run_with_its_turns_calls_and_results() -> None:
     assert [event.sequence for event in outcome.events] == list(range(1, 16))
     opened, frame, asked = outcome.events[:3]
     assert opened.data["native_id"] == SESSION and opened.run == SESSION and opened.source == f"claude-code/{SESSION}"
-    assert frame.data == {"title": "Make the tests pass.", "kind": "turn", } and frame.frame == asked.frame
+    assert (
+        frame.data
+        == {
+            "title": "Make the tests pass.",
+            "kind": "turn",
+        }
+        and frame.frame == asked.frame
+    )
     assert asked.actor == "human:claude-code:user" and asked.workspace == "/repo"
     (failed,) = outcome.of("tool.failed")
     assert (failed.data["exit_code"], failed.operation_id) == (1, "toolu_a")
@@ -27,9 +34,16 @@ def test_a_session_is_a_run_with_its_turns_calls_and_results() -> None:
     started = outcome.of("tool.started")[0]
     assert started.data["command"] == "pytest -q" and started.data["native_id"] == uid(2)
     # parents are event ids: the result hangs on the record that called
-    assert failed.parent_event_id in {event.event_id for event in outcome.events if event.data.get("native_id") == uid(2)}
+    assert failed.parent_event_id in {
+        event.event_id for event in outcome.events if event.data.get("native_id") == uid(2)
+    }
     (closing,) = outcome.closings
-    assert (closing.outcome, closing.run, closing.counts.tool_calls, closing.counts.errors) == ("completed", SESSION, 3, 1)
+    assert (closing.outcome, closing.run, closing.counts.tool_calls, closing.counts.errors) == (
+        "completed",
+        SESSION,
+        3,
+        1,
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from activities.importers.peek import HEAD_BYTES, Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
 from activities.importers.readers.openai_chat import OpenAiChat
-from activities.importers.readers.openhands_v0 import OpenHandsV0
+from activities.importers.readers.openhands import OpenHandsV0
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
 from domain.runs.transcript import TranscriptReader

@@ -50,7 +50,7 @@ class Session:
             return
         value = line.value
         record = Record(value, line.raw, line.repaired)
-        prompt = _prompt(record)
+        prompt = prompt_of(record)
         opening = self._opening(record, prompt)
         parent = self._lineage.find(record.parent)
         record.frame = (
@@ -214,7 +214,7 @@ def _typed(inner: Mapping[str, Any]) -> bool:
     )
 
 
-def _prompt(record: Record) -> str | None:
+def prompt_of(record: Record) -> str | None:
     """What a user (in a sidechain: the delegating agent) asked for in this record; None when it is no prompt."""
     if record.kind != "user" or record.written_by_harness:
         return None

@@ -94,7 +94,8 @@ def test_hints_are_cut_out_and_marked() -> None:
         agent(3, call("Read", "t", file_path="/hints"), parent=2),
         result(4, "t", f"Line one\n{block}\nline two", 3),
         user(5, "said by a flag", 4, hint=True),
-        {"type": "attachment", "uuid": uid(6), "sessionId": SESSION, "attachment": {"type": "hook_additional_context", "content": block}},
+        {"type": "attachment", "uuid": uid(6), "sessionId": SESSION,
+         "attachment": {"type": "hook_additional_context", "content": block}},
     ]  # fmt: skip
     outcome = imported(lines_of(*records))
     hinted = [event for event in outcome.events if event.data.get("hint")]
@@ -186,11 +187,10 @@ def test_a_rewind_to_the_start_abandons_the_first_beginning() -> None:
 
 
 def test_several_sessions_in_a_file_are_several_runs() -> None:
-    other = {"sessionId": "other"}
     records = [
         {"type": "summary", "summary": "about", "leafUuid": uid(9)},
         user(1, "A"),
-        user(2, "B", **other),
+        user(2, "B", sessionId="other"),
         agent(3, text("a"), parent=1),
         {"mode": "normal", "type": "mode", "sessionId": "other"},
     ]
@@ -227,5 +227,6 @@ def test_what_no_reader_knows_is_kept_whole() -> None:
     assert outcome.counts.unknown == 5 and not outcome.refused
     odd_block = imported(lines_of(user(1, "x"), agent(2, {"type": "dance", "steps": 3}, parent=1)))
     assert odd_block.of("source.unknown")[0].data == {
-        "native_type": "block/dance", "record": {"type": "dance", "steps": 3}, "native_id": uid(2), "native_parent": uid(1),
+        "native_type": "block/dance", "record": {"type": "dance", "steps": 3},
+        "native_id": uid(2), "native_parent": uid(1),
     }  # fmt: skip

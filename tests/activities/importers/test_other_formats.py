@@ -40,11 +40,14 @@ def test_swe_agent_keeps_what_stands_in_one_place_only() -> None:
     told["trajectory"].insert(
         1, {"action": "pwd", "observation": "/repo", "response": "Unheard.", "thought": "Unheard."}
     )
+    told["history"].insert(6, {"role": "user", "content": "Use the format.", "agent": "main"})
     told["extra"] = {"kept": True}
     outcome = imported(orjson.dumps(told), "steps.traj")
     texts = [event.data["text"].strip() for event in outcome.of("turn.agent")]
     assert texts == ["I look around.", "I forgot the format.", "Unheard.", "I edit.", "I submit."]
     assert outcome.of("source.unknown")[0].data["record"] == {"kept": True}
+    # the harness speaks in the user's name: only what came before the first answer was asked by a user
+    assert len(outcome.of("turn.user")) == 1 and outcome.of("turn.system")[-1].data["text"] == "Use the format."
     only_messages = imported(orjson.dumps({"history": told["history"]}), "steps.traj")
     assert only_messages.counts.tool_calls == 2 == only_messages.counts.tool_results
 
@@ -84,7 +87,8 @@ def test_tau_bench_is_one_run_for_each_task_and_trial() -> None:
 
 
 def test_tau_bench_dialogues_show_calls_by_their_results() -> None:
-    said = "user: Hi: I ask\nmore\nassistant: None\ntool: Error: nothing\nassistant: I try again.\ntool: found\nassistant: Done."
+    said = "user: Hi: I ask\nmore\nassistant: None\ntool: Error: nothing\nassistant: I try again.\ntool: found\n"
+    said += "assistant: Done."
     outcome = imported(lines_of({"messages_display": said}, {"messages_display": said}), "few.jsonl")
     assert len({closing.run for closing in outcome.closings}) == 2
     events = [event for event in outcome.events if event.run == outcome.closings[0].run]
@@ -121,8 +125,8 @@ def test_openhands_old_rows_are_paired_by_order() -> None:
         {"content": "ZeroDivisionError", "observation": "error"},
         {"outputs": {}, "thought": "Done.", "action": "finish"},
     ]
-    row = {"issue": {"title": "A bug"}, "instruction": "Fix it.", "base_commit": "", "git_patch": "diff", "history": history,
-           "success": True, "result_explanation": "fixed", "error": None}  # fmt: skip
+    row = {"issue": {"title": "A bug"}, "instruction": "Fix it.", "base_commit": "", "git_patch": "diff",
+           "history": history, "success": True, "result_explanation": "fixed", "error": None}  # fmt: skip
     outcome = imported(lines_of(row, {**row, "success": False}, {**row, "error": "it crashed"}), "rows.jsonl")
     assert [closing.outcome for closing in outcome.closings] == ["completed", "failed", "failed"]
     first = [event for event in outcome.events if event.run == outcome.closings[0].run]

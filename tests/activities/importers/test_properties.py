@@ -1,4 +1,4 @@
-"""Whatever is done to a file: no reader raises, every line is accounted for, and what comes out would be taken at the door."""
+"""Whatever is done to a file: no reader raises, every line is accounted for, every event would be taken at the door."""
 
 from __future__ import annotations
 

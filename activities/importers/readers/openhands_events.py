@@ -111,8 +111,9 @@ class Events:
         action = event.action
         text = event.first_text("content", "thought", "final_thought", "message") or event.text("message")
         turn = {"think": "turn.thought", "system": "turn.system"}.get(action or "", "turn.agent")
-        if action == "message" and event.value.get("source", "user" if not self._turns else "agent") == "user":
-            turn = "turn.user"
+        source = event.value.get("source", "agent" if self._turns else "user")
+        if action == "message" and source in ("user", "environment"):
+            turn = "turn.user" if source == "user" else "turn.system"
         if action in ("finish", "reject"):
             self._finished = action == "finish"
             self._state = "rejected" if action == "reject" else self._state

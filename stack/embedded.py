@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import platform
@@ -91,7 +92,8 @@ class Stack:
         private(self.home)
         first = not self._lock.held
         self._lock.acquire()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.stop)
             if first:
                 self._end_left_worker()
             keys.ensure_installation_key(self.home)
@@ -100,23 +102,21 @@ class Stack:
                 self._postgres.start()
             if self._temporal is not None:
                 self._temporal.start()
-            return self._tell()
-        except BaseException:
-            self.stop()
-            raise
+            told = self._tell()
+            on_failure.pop_all()
+        return told
 
     def spawn_worker(
         self, spec: ChildSpec, ready_seconds: float, cancelled: Callable[[], bool] = lambda: False
     ) -> StackRecord:
         """Starts the worker and waits until it is ready. Raises ServerDidNotStart; the servers go on then."""
-        self._worker = KeptChild(self.home, spec)
-        self._worker.start()
-        try:
-            self._worker.wait_ready(ready_seconds, cancelled)
-        except BaseException:
-            self._worker.stop()
-            self._worker = None
-            raise
+        worker = KeptChild(self.home, spec)
+        with ExitStack() as on_failure:
+            on_failure.callback(worker.stop)
+            worker.start()
+            worker.wait_ready(ready_seconds, cancelled)
+            on_failure.pop_all()
+        self._worker = worker
         return self._tell()
 
     def announce_ready(self) -> StackRecord:

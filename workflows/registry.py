@@ -6,7 +6,8 @@ for each workflow it caches.
 
 from typing import Any, Final
 
+from workflows.approval import Approval
 from workflows.import_transcript import Import
 from workflows.knowledge_extraction import KnowledgeExtraction
 
-WORKFLOWS: Final[tuple[type[Any], ...]] = (Import, KnowledgeExtraction)
+WORKFLOWS: Final[tuple[type[Any], ...]] = (Approval, Import, KnowledgeExtraction)

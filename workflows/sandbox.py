@@ -14,7 +14,14 @@ from workflows.failures import DOMAIN_ERRORS
 FAILURES: Final[Sequence[type[BaseException]]] = DOMAIN_ERRORS
 """Errors that end a run or an update with their sentence; any other one would block the run until it is mended."""
 
-PASSED_THROUGH: Final = ("domain", "workflows.calls", "workflows.children", "workflows.failures", "workflows.visible")
+PASSED_THROUGH: Final = (
+    "domain",
+    "workflows.calls",
+    "workflows.children",
+    "workflows.failures",
+    "workflows.histories",
+    "workflows.visible",
+)
 """`domain` costs 3.4 MB per cached workflow otherwise; a workflow's own file is always loaded afresh."""
 
 

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import pydantic_core
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from domain.contracts.errors import MalformedMessage
 
 
 class Message(BaseModel):
-    """What crosses the boundary to callers: unknown fields are refused, so that a misspelt one is never lost silently."""
+    """What crosses the boundary to callers: unknown fields are refused, so that a misspelt one is never lost."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 M = TypeVar("M", bound=Message)
+
+EXCERPT_BYTES = 2000
+
+
+def sole(sent: tuple[Any, ...], what: str) -> Any:
+    """The one argument of a message. Raises `MalformedMessage` for none and for several.
+
+    Handlers take any number: one too many would break a run that a signal is sent to.
+    """
+    if len(sent) != 1:
+        raise MalformedMessage(f"`{what}` takes one JSON object and was sent {len(sent) or 'no'} arguments")
+    return sent[0]
+
+
+def excerpt(raw: Any, size: int = EXCERPT_BYTES) -> Any:
+    """`raw` as it was sent, or where its JSON is longer than `size` bytes the start of that JSON as text."""
+    data = pydantic_core.to_json(raw, bytes_mode="base64", fallback=str)
+    return pydantic_core.from_json(data) if len(data) <= size else data[:size].decode("utf-8", "ignore") + "…"
 
 
 def understand(kind: type[M], raw: Any, what: str) -> M:

@@ -23,7 +23,17 @@ from stack.record import StackRecord
 from stack.supervisor import SupervisorSpec, command, detach
 from tests.stack.left import processes_of, soon
 
-WORKER = (sys.executable, str(Path(__file__).parent / "pretend_worker.py"))
+# A stand-in for the worker: says that it is ready, then waits for SIGTERM; `fail` ends at once.
+PRETENDING = """
+import os, pathlib, signal, sys, time
+if sys.argv[1] == "fail":
+    sys.exit("no such queue")
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
+pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()} {os.environ.get('TEMPORALITY_HOME')}")
+while True:
+    time.sleep(1)
+"""
+WORKER = (sys.executable, "-c", PRETENDING)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +93,8 @@ def test_the_home_is_private_and_its_key_is_made_once(home: Path) -> None:
     stack.start()
     told = stat.S_IMODE((home / "stack.json").stat().st_mode)
     stack.stop()
-    assert len(before) == 32 and key.read_bytes() == before
-    assert load({"TEMPORALITY_HOME": str(home)}).installation_key() == before
+    assert len(bytes.fromhex(before.decode())) == 32 and key.read_bytes() == before
+    assert load({"TEMPORALITY_HOME": str(home)}).installation_key() == bytes.fromhex(before.decode())
     folders = ("", "keys", "logs", "artifacts", "postgres")
     assert {stat.S_IMODE((home / name).stat().st_mode) for name in folders} == {0o700}
     assert (stat.S_IMODE(key.stat().st_mode), told) == (0o600, 0o600)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import sys
 import uuid
 from collections import Counter
@@ -13,7 +14,7 @@ from typing import Any
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
-from temporalio.common import Priority, SearchAttributeKey, WorkflowIDReusePolicy
+from temporalio.common import Priority, RawValue, SearchAttributeKey, WorkflowIDReusePolicy
 from temporalio.contrib.pydantic import pydantic_data_converter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import WorkflowEnvironment
@@ -139,3 +140,11 @@ async def eventually(condition: Any, seconds: float = 20) -> Any:
         while not (found := await condition()):  # noqa: ASYNC110 (what is awaited happens in another process)
             await asyncio.sleep(0.05)
     return found
+
+
+async def details_of(handle: WorkflowHandle[Any, Any]) -> str:
+    """The current details, as the Temporal UI asks for them."""
+    metadata: Any = await handle.query("__temporal_workflow_metadata", result_type=RawValue)
+    decoded = json.loads(metadata.payload.data)
+    details: str = decoded.get("currentDetails", "")
+    return details

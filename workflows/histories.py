@@ -1,0 +1,18 @@
+"""When a long-lived workflow moves to a new history: early, because replay is paid by the event (DESIGN law 5)."""
+
+from typing import Final
+
+from temporalio import workflow
+
+HISTORY_BYTES: Final = 800_000
+"""With what is under way a history stays under 1 MB."""
+
+
+def history_is_full(events: int) -> bool:
+    """Whether the history has `events` events, or too many bytes."""
+    info = workflow.info()
+    return (
+        info.get_current_history_length() >= events
+        or info.get_current_history_size() >= HISTORY_BYTES
+        or info.is_continue_as_new_suggested()
+    )

@@ -125,8 +125,6 @@ def _disk(home: Path) -> Check:
 
 
 def _identity(home: Path) -> Check:
-    if os.geteuid() != 0:
-        return Check("identity", True, "Postgres runs as you, an ordinary user.")
     try:
         program = postgres_bin() / "postgres"
         with tempfile.TemporaryDirectory(prefix="temporality-") as probe:
@@ -134,11 +132,12 @@ def _identity(home: Path) -> Check:
             run_as = identity.choose(folder, home / "postgres" / "data", program)
     except StackError as error:
         return Check("identity", False, str(error), "Run as an ordinary user, or allow user namespaces.")
+    you = "You are root" if os.geteuid() == 0 else "You are an ordinary user"
     if run_as.namespace is not None:
-        return Check("identity", True, "You are root; Postgres runs in a user namespace of its own.")
-    return Check(
-        "identity", True, f"You are root; Postgres runs as the account with uid {run_as.user and run_as.user[0]}."
-    )
+        return Check("identity", True, f"{you}; Postgres runs in a user namespace of its own.")
+    if run_as.user is not None:
+        return Check("identity", True, f"{you}; Postgres runs as the account with uid {run_as.user[0]}.")
+    return Check("identity", True, f"{you}; Postgres runs as you.")
 
 
 def _socket(home: Path) -> Check:

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from sys import platform
@@ -38,6 +39,7 @@ class StackOptions:
     postgres: bool = True  # False = DATABASE_URL names a server of the user's own
     temporal: bool = True  # False = TEMPORAL_ADDRESS does
     postgres_template: Path | None = None
+    ready_at_start: bool = True  # False = the owner prepares something first and then calls `announce_ready`
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,16 @@ class StackStatus:
 
     @property
     def running(self) -> bool:
-        """True when an owner lives and everything it told of lives too."""
+        """True when an owner lives, is ready, and everything it told of lives too."""
         parts = (self.postgres_alive, self.temporal_alive, self.worker_alive)
-        return self.owner is not None and self.record is not None and all(part is not False for part in parts)
+        ready = self.owner is not None and self.record is not None and self.record.ready
+        return ready and all(part is not False for part in parts)
 
     def sentence(self) -> str:
         """The state in one sentence."""
         if self.owner is None:
             return f"No stack is running in {self.home}."
-        if self.record is None:
+        if self.record is None or not self.record.ready:
             return f"The stack in {self.home} is starting (process {self.owner.pid})."
         parts = {"Postgres": self.postgres_alive, "Temporal": self.temporal_alive, "the worker": self.worker_alive}
         ended = " and ".join(name for name, alive in parts.items() if alive is False)
@@ -80,38 +83,45 @@ class Stack:
         self._temporal = self._temporal_server() if self._options.temporal else None
         self._worker: KeptChild | None = None
         self._again_at = 0.0
+        self._ready = self._options.ready_at_start
 
     def start(self) -> StackRecord:
         """Starts what does not run and tells where it is. Raises a StackError with one sentence."""
         if platform != "linux":
             raise UnsupportedPlatform(platform)
         private(self.home)
+        first = not self._lock.held
         self._lock.acquire()
-        try:
-            self._end_left_worker()
+        with ExitStack() as on_failure:
+            on_failure.callback(self.stop)
+            if first:
+                self._end_left_worker()
             keys.ensure_installation_key(self.home)
             private(self.home, "artifacts")
             if self._postgres is not None:
                 self._postgres.start()
             if self._temporal is not None:
                 self._temporal.start()
-            return self._tell()
-        except BaseException:
-            self.stop()
-            raise
+            told = self._tell()
+            on_failure.pop_all()
+        return told
 
     def spawn_worker(
         self, spec: ChildSpec, ready_seconds: float, cancelled: Callable[[], bool] = lambda: False
     ) -> StackRecord:
         """Starts the worker and waits until it is ready. Raises ServerDidNotStart; the servers go on then."""
-        self._worker = KeptChild(self.home, spec)
-        self._worker.start()
-        try:
-            self._worker.wait_ready(ready_seconds, cancelled)
-        except BaseException:
-            self._worker.stop()
-            self._worker = None
-            raise
+        worker = KeptChild(self.home, spec)
+        with ExitStack() as on_failure:
+            on_failure.callback(worker.stop)
+            worker.start()
+            worker.wait_ready(ready_seconds, cancelled)
+            on_failure.pop_all()
+        self._worker = worker
+        return self._tell()
+
+    def announce_ready(self) -> StackRecord:
+        """Tells everybody that the stack can be used."""
+        self._ready = True
         return self._tell()
 
     def tend(self) -> list[str]:
@@ -167,6 +177,7 @@ class Stack:
             temporal=temporal.endpoint() if temporal is not None and temporal.is_running() else None,
             temporal_mark=temporal.mark if temporal is not None else None,
             worker_mark=self._worker.mark if self._worker is not None else None,
+            ready=self._ready,
         )
         record.write(self.home, told)
         return told

@@ -68,6 +68,16 @@ class CannotLeaveRoot(StackError):
         )
 
 
+class NoAccount(StackError):
+    """The user has no account on this machine, and Postgres cannot make its data folder without one."""
+
+    def __init__(self, uid: int) -> None:
+        super().__init__(
+            f"Postgres needs an account for uid {uid} and the machine has none; add one to /etc/passwd, "
+            "allow user namespaces, or set DATABASE_URL to a server of your own."
+        )
+
+
 class ServerDidNotStart(StackError):
     """A server ended, or did not answer, while it was being started."""
 

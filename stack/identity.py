@@ -1,4 +1,4 @@
-"""As whom Postgres runs: the caller, or, for root, somebody else, because Postgres refuses root.
+"""As whom Postgres runs: the caller, or somebody else, because it refuses root and initdb a uid without an account.
 
 Root enters a user namespace of its own, which works under folders only root can enter and leaves the files root's;
 where namespaces are off it switches to an unprivileged user. The owner of an existing data folder decides first.
@@ -8,36 +8,40 @@ import os
 import pwd
 from pathlib import Path
 
-from stack.errors import CannotLeaveRoot
+from stack.errors import CannotLeaveRoot, NoAccount
 from stack.process import Launch, RunAs, run
 
-INSIDE_UID = 1000
-CANDIDATES = ("postgres", "nobody")
+SWITCH_TO = ("postgres", "nobody")
+# Inside a namespace any account will do that the machine knows; nobody last, because unmapped files look like its own.
+APPEAR_AS = ("postgres", "daemon", "bin", "nobody")
 PROBE_SECONDS = 20.0
 
 
 def choose(folder: Path, data_dir: Path, program: Path) -> RunAs:
-    """The identity for the data folder. Raises CannotLeaveRoot with the reason."""
+    """The identity for the data folder. Raises CannotLeaveRoot, or NoAccount for an ordinary user without one."""
+    inside = RunAs(namespace=_account(APPEAR_AS))
     if os.geteuid() != 0:
-        return RunAs()
+        if _has_account(os.geteuid()):
+            return RunAs()
+        if inside.namespace is None or _refusal(inside, folder, program) is not None:
+            raise NoAccount(os.geteuid())
+        return inside
     if data_dir.exists() and data_dir.stat().st_uid != 0:
         owner = data_dir.stat()
         return _checked(RunAs(user=(owner.st_uid, owner.st_gid)), folder, program)
-    inside = RunAs(namespace=(INSIDE_UID, INSIDE_UID))
-    if _refusal(inside, folder, program) is None:
+    if inside.namespace is not None and _refusal(inside, folder, program) is None:
         return inside
-    return _checked(unprivileged_user(), folder, program)
+    switched = _checked(unprivileged_user(), folder, program)
+    hand_over_tree(data_dir, switched)
+    return switched
 
 
 def unprivileged_user() -> RunAs:
     """The first ordinary account a server may run as. Raises CannotLeaveRoot when there is none."""
-    for name in CANDIDATES:
-        try:
-            entry = pwd.getpwnam(name)
-        except KeyError:
-            continue
-        return RunAs(user=(entry.pw_uid, entry.pw_gid))
-    raise CannotLeaveRoot("neither user namespaces nor an unprivileged account are at hand")
+    account = _account(SWITCH_TO)
+    if account is None:
+        raise CannotLeaveRoot("neither user namespaces nor an unprivileged account are at hand")
+    return RunAs(user=account)
 
 
 def hand_over_tree(folder: Path, run_as: RunAs) -> None:
@@ -54,6 +58,25 @@ def hand_over(path: Path, run_as: RunAs) -> None:
     """Gives a file or folder to the account the server switches to; nothing to do for the other identities."""
     if run_as.user is not None:
         os.chown(path, *run_as.user)
+
+
+def _account(names: tuple[str, ...]) -> tuple[int, int] | None:
+    """uid and gid of the first of these accounts that exists."""
+    for name in names:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return entry.pw_uid, entry.pw_gid
+    return None
+
+
+def _has_account(uid: int) -> bool:
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def _checked(run_as: RunAs, folder: Path, program: Path) -> RunAs:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -75,7 +76,8 @@ class PostgresServer:
         programs = postgres_bin()
         private(self._folder)
         self._lock.acquire()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._give_up)
             self._end_child()
             self._clear_remains()
             run_as = identity.choose(self._folder, self.data_dir, programs / "postgres")
@@ -85,12 +87,7 @@ class PostgresServer:
             self._configure(self._address, run_as)
             self._launch(programs, run_as)
             postgres_roles.ensure(lambda database: self._url(SUPERUSER, database), self._secret())
-        except BaseException:
-            # The address stays: a server started again is where its clients look for it.
-            self._end_child()
-            self._clear_remains()
-            self._lock.release()
-            raise
+            on_failure.pop_all()
         return self.endpoint()
 
     def stop(self) -> None:
@@ -145,6 +142,12 @@ class PostgresServer:
         unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.copytree(self.data_dir, unfinished)
         unfinished.rename(folder)
+
+    def _give_up(self) -> None:
+        """Ends what a failed start began. The address stays: started again, the server is where its clients look."""
+        self._end_child()
+        self._clear_remains()
+        self._lock.release()
 
     def _end_child(self) -> None:
         if self._mark is not None:
@@ -211,7 +214,8 @@ class PostgresServer:
             word.unlink()
         if done.returncode != 0:
             log.write_text(done.stdout, encoding="utf-8")
-            raise ServerDidNotStart("Postgres", f"initdb ended with {done.stdout.strip().splitlines()[-1:]}", log)
+            last = (done.stdout.strip().splitlines() or ["no word"])[-1]
+            raise ServerDidNotStart("Postgres", f"initdb ended with `{last}`", log)
         kept = data / postgres_files.SECRET_FILE
         kept.write_text(secret, encoding="ascii")
         kept.chmod(0o600)

@@ -29,6 +29,7 @@ class StackRecord:
     temporal: TemporalEndpoint | None = None
     temporal_mark: ProcessMark | None = None
     worker_mark: ProcessMark | None = None
+    ready: bool = True  # False while the servers answer and the owner still prepares, e.g. migrates
     schema: str = SCHEMA
 
 

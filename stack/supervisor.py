@@ -52,14 +52,14 @@ def supervise(spec: SupervisorSpec, tell: Callable[[str], None], started: Callab
     before = {ending: signal.signal(ending, lambda _number, _frame: asked.set()) for ending in ENDINGS}
     stack = Stack(spec.home, stack_options(spec))
     try:
-        told = stack.start()
+        stack.start()
         for argv in spec.prepare:
             _prepare(spec, argv)
         if spec.worker and not asked.is_set():
             worker = ChildSpec("worker", spec.worker, ROOT, spec.worker_ready_file)
-            told = stack.spawn_worker(worker, WORKER_READY_SECONDS, asked.is_set)
+            stack.spawn_worker(worker, WORKER_READY_SECONDS, asked.is_set)
         if not asked.is_set():
-            started(told)
+            started(stack.announce_ready())
         while not asked.wait(TEND_SECONDS):
             for sentence in stack.tend():
                 tell(sentence)
@@ -94,7 +94,7 @@ def detach(spec: SupervisorSpec, environment: Mapping[str, str]) -> StackRecord:
     deadline = time.monotonic() + DETACH_SECONDS
     while time.monotonic() < deadline:
         told = record.read(home)
-        if told is not None and told.owner == mark and (told.worker_mark is not None or not spec.worker):
+        if told is not None and told.owner == mark and told.ready:
             return told
         if child.poll() is not None:
             raise ServerDidNotStart("The stack", said_since(log, before) or "the supervisor ended at once", log)
@@ -124,6 +124,7 @@ def stack_options(spec: SupervisorSpec) -> StackOptions:
         ui_port=spec.ui_port,
         search_attributes=spec.search_attributes,
         die_with_parent=True,
+        ready_at_start=False,
         postgres=spec.postgres,
         temporal=spec.temporal,
     )

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,15 +77,14 @@ class TemporalServer:
             return self.endpoint()
         private(self._folder)
         self._lock.acquire()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.stop)
             self._end_child()
             self._clear_remains()
             self._launch(program)
             self._keep_for_90_days(program)
             self._register_search_attributes(program)
-        except BaseException:
-            self.stop()
-            raise
+            on_failure.pop_all()
         return self.endpoint()
 
     def stop(self) -> None:

@@ -1,8 +1,8 @@
 """From what a reader says to events: ids, times, frames, order, and the counts of each run.
 
-A pure, streaming transformation: one item in, its events out. Ids, order and frames depend only on what stood before in the file, so
-that importing again gives the same events and a longer copy adds only what is new. Memory: about 300 bytes for each record of a run
-(hashes of what was seen and recent parents), never the records themselves.
+A pure, streaming transformation: one item in, its events out. Ids, order and frames depend only on what stood before
+in the file, so that importing again gives the same events and a longer copy adds only what is new. Memory: 20 bytes
+for each record of a run and its latest 32,768 ids and frames, never the records themselves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _MAX_WORKSPACE = 4096
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The file as it is known: its base name (never its folder), and the format and version of the reader that recognised it."""
+    """The file as it is known: its base name (never its folder), and the format and version of the reader that
+    recognised it.
+    """
 
     name: str
     format: str
@@ -35,7 +37,9 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyOptions:
-    """`run_time` (aware) is the time of records in formats without time: that of the first import. `run` overrides the run's id.
+    """`run_time` (aware) is the time of records in formats without time: that of the first import.
+
+    `run` overrides the run's id.
 
     `origin_key` is the installation's key for origin hashes; `workspace` stands in where the transcript names none.
     """
@@ -49,7 +53,9 @@ class AssemblyOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunClosing:
-    """The run's end in this copy: the activity appends `run.closed`, because only the journal knows the trajectory's id."""
+    """The run's end in this copy: the activity appends `run.closed`, because only the journal knows the trajectory's
+    id.
+    """
 
     run: str
     source: str
@@ -73,7 +79,9 @@ Assembled = Event | Refused | RunClosing | FileEnd
 
 
 def assemble(source: SourceFile, items: Iterable[Item], options: AssemblyOptions) -> Iterator[Assembled]:
-    """The events of a file in order; a `RunClosing` after the last event of each run, refused records where they stood, and a `FileEnd`."""
+    """The events of a file in order; a `RunClosing` after the last event of each run, refused records where they
+    stood, and a `FileEnd`.
+    """
     assembly = _Assembly(source, options)
     for item in items:
         yield from assembly.take(item)
@@ -90,7 +98,8 @@ class _Run:
     source: str = ""
     sequence: int = 0
     frame: str | None = None
-    frames: dict[str, str | None] = field(default_factory=dict)
+    # the parent's key of each open frame, empty where it has none
+    frames: Recent = field(default_factory=Recent)
     parents: Recent = field(default_factory=Recent)
     counts: Counts = field(default_factory=Counts)
     at: datetime | None = None
@@ -162,7 +171,7 @@ class _Assembly:
         if self._current is None:
             self._enter(RunFound(None))
         run = self._current
-        assert run is not None  # noqa: S101 - entered just above
+        assert run is not None
         if not run.run:
             number = self._starts(fact.raw)
             self._name(run, run_of_first_record(self._file.name, fact.raw, number))
@@ -220,7 +229,7 @@ class _Assembly:
             operation_id=_operation(run, fact.operation),
             origin_hash=record.origin_hash(fact.part),
         )
-        if fact.opens is not None and fact.opens.key not in run.frames:
+        if fact.opens is not None and run.frames.get(fact.opens.key) is None:
             part = f"{fact.part}/frame"
             opened = replace(event, event_id=event_id(run.source, record, part), origin_hash=record.origin_hash(part))
             yield self._count(run, self._frame_opened(run, opened, fact.opens))
@@ -271,7 +280,7 @@ class _Assembly:
         )
 
     def _frame_opened(self, run: _Run, like: Event, opening: Opening) -> Event:
-        run.frames[opening.key] = opening.parent
+        run.frames.put(opening.key, opening.parent or "")
         return replace(
             like,
             type="frame.opened",
@@ -288,7 +297,7 @@ class _Assembly:
         parent = run.frames.get(key)
         return {
             "frame": digest_id(run.source, "frame", key),
-            "parent_frame": digest_id(run.source, "frame", parent) if parent is not None else None,
+            "parent_frame": digest_id(run.source, "frame", parent) if parent else None,
         }
 
     @staticmethod

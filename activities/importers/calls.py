@@ -1,7 +1,8 @@
 """Which result answers which call: by the format's own call id, each call and each result counted, none lost.
 
-A call id that is used again names a new operation (`<id>~2`); a result answers the oldest open call of its id. Memory: 72 bytes for
-each id seen, and the calls that still wait for a result, of which the oldest are given up beyond a bound.
+A call id that is used again names a new operation (`<id>~2`); a result answers the oldest open call of its id.
+Memory: 20 bytes for each id seen, and the calls that still wait for a result, of which the oldest are given up beyond
+a bound.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Literal
+
+from activities.importers.compact import CompactMap
 
 MAX_WAITING = 20_000
 Family = Literal["tool", "mcp.call", "delegation"]
@@ -40,8 +43,7 @@ class Call:
 class Calls:
     """The calls of one run."""
 
-    _seen: set[int] = field(default_factory=set)
-    _again: dict[int, int] = field(default_factory=dict)
+    _seen: CompactMap = field(default_factory=CompactMap)
     _waiting: OrderedDict[str, Call] = field(default_factory=OrderedDict)
     _open: dict[str, list[str]] = field(default_factory=dict)
     _numbered: int = 0
@@ -54,12 +56,9 @@ class Calls:
     def operation(self, native: str) -> tuple[str, bool]:
         """The operation that a call of this id starts, and whether the id was used before."""
         key = short_hash(native)
-        if key not in self._seen:
-            self._seen.add(key)
-            return native, False
-        count = self._again.get(key, 1) + 1
-        self._again[key] = count
-        return f"{native}~{count}", True
+        count = self._seen.get(key) + 1
+        self._seen.put(key, count)
+        return (native, False) if count == 1 else (f"{native}~{count}", True)
 
     def start(self, call: Call) -> None:
         """The call waits for its result from now on."""
@@ -76,6 +75,14 @@ class Calls:
         if not operations:
             return None
         call = self._waiting.pop(operations[0])
+        self._forget(call)
+        return call
+
+    def end_oldest(self) -> Call | None:
+        """The call that waits longest, which is answered now; None when none waits."""
+        if not self._waiting:
+            return None
+        _, call = self._waiting.popitem(last=False)
         self._forget(call)
         return call
 

@@ -1,7 +1,9 @@
-"""The tree of a transcript whose records name their parents: frames are inherited along it, abandoned branches are found at its end.
+"""The tree of a transcript whose records name their parents: frames are inherited along it, abandoned branches are
+found at its end.
 
-A branch is abandoned when a fork led elsewhere and the branch holds a prompt or another answer of the model; results of parallel
-calls and notes of the harness are dead ends of the tree and no branches. Memory: about 150 bytes for each record.
+A branch is abandoned when a fork led elsewhere and the branch holds a prompt or another answer of the model; results
+of parallel calls and notes of the harness are dead ends of the tree and no branches. Memory: about 60 bytes for each
+record.
 """
 
 from __future__ import annotations
@@ -12,16 +14,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from activities.importers.calls import short_hash
+from activities.importers.compact import CompactMap
 
 NONE, UNRESOLVED = -1, -2
 PROMPT, ANSWER, SIDECHAIN, TALK = 1, 2, 4, 8
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
-_MAX_NATIVE = 512
+MAX_NATIVE = 512
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A record as the tree needs it: its id, the id of its parent, what it holds (PROMPT, ANSWER, ...) and its API message's id."""
+    """A record as the tree needs it: its id, the id of its parent, what it holds (PROMPT, ANSWER, ...) and its API
+    message's id.
+    """
 
     native: str
     parent: str | None
@@ -43,7 +48,7 @@ class Lineage:
     """The records of one run by their native ids. An id that is used again names its latest record."""
 
     def __init__(self) -> None:
-        self._index: dict[int, int] = {}
+        self._index = CompactMap()
         self._parents = array("i")
         self._frames = array("i")
         self._flags = array("B")
@@ -51,7 +56,7 @@ class Lineage:
         self._contents = array("Q")
         self._packed = bytearray()
         self._spelled: dict[int, str] = {}
-        self._names: list[str] = []
+        self._names: dict[int, str] = {}
         self._places: dict[str, int] = {}
         self._unresolved: dict[int, tuple[int, str]] = {}
         self.compacted = False
@@ -61,44 +66,49 @@ class Lineage:
         return NONE if native is None else self._index.get(short_hash(native), NONE)
 
     def frame(self, index: int) -> str | None:
-        """The frame the record at `index` belongs to."""
-        place = self._frames[index] if index >= 0 else NONE
-        return None if place < 0 else self._names[place]
+        """The frame the record at `index` belongs to: the id of the record that opened it, or a name of its own."""
+        opener = self._frames[index] if index >= 0 else NONE
+        return None if opener < 0 else self._names.get(opener) or self.native(opener)
 
     def add(self, node: Node, frame: str | None) -> str | None:
         """Takes the record up; `same` or `other` when its id was used before, for the same or another content."""
         key, index = short_hash(node.native), len(self._parents)
-        before = self._index.get(key)
+        before = self._index.get(key, NONE)
         parent = self.find(node.parent)
         if node.parent is not None and parent == NONE:
             parent = index if node.parent == node.native else UNRESOLVED
             if parent == UNRESOLVED:
-                self._unresolved[index] = (short_hash(node.parent), node.parent[:_MAX_NATIVE])
+                self._unresolved[index] = (short_hash(node.parent), node.parent[:MAX_NATIVE])
         self._parents.append(parent)
         self._flags.append(node.flags)
         self._messages.append(short_hash(node.message) if node.message else 0)
         self._contents.append(node.content)
-        self._frames.append(self._place(frame))
         self._keep(index, node.native)
-        self._index[key] = index
-        if before is None:
+        self._frames.append(self._place(frame, index, parent))
+        self._index.put(key, index)
+        if before == NONE:
             return None
         return "same" if self._contents[before] == node.content else "other"
 
-    def _place(self, frame: str | None) -> int:
+    def _place(self, frame: str | None, index: int, parent: int) -> int:
+        """The record that stands for the frame: the one that opened it, or the first one seen in it."""
         if frame is None:
             return NONE
-        place = self._places.setdefault(frame, len(self._names))
-        if place == len(self._names):
-            self._names.append(frame)
-        return place
+        if frame == self.native(index):
+            return index
+        if parent >= 0 and frame == self.frame(parent):
+            return self._frames[parent]
+        opener = self._places.setdefault(frame, index)
+        if opener == index:
+            self._names[index] = frame
+        return opener
 
     def _keep(self, index: int, native: str) -> None:
         if _UUID.match(native):
             self._packed += bytes.fromhex(native.replace("-", ""))
         else:
             self._packed += bytes(16)
-            self._spelled[index] = native[:_MAX_NATIVE]
+            self._spelled[index] = native[:MAX_NATIVE]
 
     def native(self, index: int) -> str:
         """The id of the record at `index`, cut at 512 characters."""
@@ -192,7 +202,9 @@ class Lineage:
         return tops
 
     def _turns(self, index: int, top: int) -> bool:
-        """Whether the record is a turn of its own: a prompt, or an answer that is no further part of the message at the fork."""
+        """Whether the record is a turn of its own: a prompt, or an answer that is no further part of the message at
+        the fork.
+        """
         flags = self._flags[index]
         if flags & PROMPT:
             return True
@@ -208,4 +220,10 @@ class Lineage:
             return True
         # a second beginning is a rewind to the start only when both are prompts and no compaction made the new root
         prompts = self._flags[top] & self._flags[root] & PROMPT
-        return self._parents[top] == NONE and self._parents[root] == NONE and bool(prompts) and records > 1 and not self.compacted
+        return (
+            self._parents[top] == NONE
+            and self._parents[root] == NONE
+            and bool(prompts)
+            and records > 1
+            and not self.compacted
+        )

@@ -39,6 +39,7 @@ class ImportedRun(Message):
     events: int
     added: int
     tool_calls: int
+    outcome: str = "completed"
     extraction: str | None = None
     candidates: int | None = None
 

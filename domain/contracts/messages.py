@@ -13,7 +13,7 @@ from domain.contracts.errors import MalformedMessage
 class Message(BaseModel):
     """What crosses the boundary to callers: unknown fields are refused, so that a misspelt one is never lost."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 M = TypeVar("M", bound=Message)

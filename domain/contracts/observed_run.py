@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pydantic_core
 from pydantic import AwareDatetime, Field
@@ -11,6 +11,7 @@ from pydantic import AwareDatetime, Field
 from domain.contracts.errors import PayloadTooLarge
 from domain.contracts.messages import Message, understand
 from domain.contracts.names import RECORD
+from domain.contracts.payloads import Artifact
 
 MAX_BATCH_BYTES = 50_000
 """Of JSON, as it is sent: 50 KB."""
@@ -29,7 +30,8 @@ class RecordBatch(Message):
 
     Each event is `temporality.event/1`; `context.project` and `context.run` may be left out, and so may `schema` and
     `source`. What is wrong with one event is answered for that event; the rest of the batch is recorded. The same batch
-    may be sent again. A signal gets no answer: what is wrong with it is kept in the journal as an event of the run.
+    may be sent again. An event may carry `origin_hash`, the hash of what its producer said before anything was redacted
+    (`domain.contracts.origin`). A signal gets no answer: what is wrong with it is kept in the journal as an event of the run.
     """
 
     batch_id: str | None = Field(default=None, max_length=256)
@@ -107,11 +109,11 @@ class RecordAnswer(Message):
 
 
 class Complete(Message):
-    """Update or signal `complete`: the run ended."""
+    """Update or signal `complete`: the run ended. A long `result` is an artifact, as the client's converter makes it."""
 
     outcome: Outcome = "completed"
     reason: str | None = Field(default=None, max_length=4000)
-    result: str | None = Field(default=None, max_length=16_000)
+    result: Annotated[str, Field(max_length=16_000)] | Artifact | None = None
 
 
 class CompleteAnswer(Message):

@@ -6,7 +6,7 @@ Unknown types of the guarded families are refused; unknown other types are kept 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,7 @@ class Catalogue:
                 raise ValueError(f"the event type {kind.name} is registered twice")
             self._types[kind.name] = kind
 
-    def __iter__(self) -> Iterable[EventType]:
+    def __iter__(self) -> Iterator[EventType]:
         return iter(self._types.values())
 
     def get(self, name: str) -> EventType | None:

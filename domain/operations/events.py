@@ -16,8 +16,16 @@ class OperatorAction(Payload):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
+class FileSeen(Payload):
+    """These bytes came for the first time, under this name: later names of the same bytes are copies."""
+
+    file: str
+    sha256: str
+    bytes: int = Field(ge=0)
+
+
 class ImportStarted(Payload):
-    """The import of one file began; `sha256` is of its bytes."""
+    """The import of one file began; `sha256` is of its bytes. What was added is counted from here."""
 
     import_id: str
     file: str
@@ -47,6 +55,7 @@ class PrincipalNamed(Payload):
 
 EVENTS = (
     EventType("operator_action", OperatorAction),
+    EventType("ingest.file_seen", FileSeen),
     EventType("ingest.import_started", ImportStarted),
     EventType("ingest.import_completed", ImportCompleted),
     EventType("access.principal_named", PrincipalNamed),

@@ -9,25 +9,11 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from domain.contracts.payloads import INLINE_BYTES as INLINE_BYTES
+from domain.contracts.payloads import Artifact
 from domain.journal.catalogue import EventType, Happened
 
-INLINE_BYTES = 16 * 1024
-"""Bodies up to this many UTF-8 bytes stay in the event; longer ones live in the artifact store."""
-
 Outcome = Literal["completed", "failed", "abandoned", "budget_exhausted", "cancelled"]
-
-
-class Artifact(BaseModel):
-    """A body held by hash: `sha256` in hex, its size in bytes, and its first characters for readers."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-    artifact: str = Field(pattern=r"^[0-9a-f]{64}$")
-    bytes: int = Field(ge=0)
-    preview: str = ""
-
-
 Text = str | Artifact
 
 

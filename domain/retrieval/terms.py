@@ -1,0 +1,1 @@
+def terms(t): return tuple(t.lower().split())

@@ -1,1 +1,2 @@
-def terms(t): return tuple(t.lower().split())
+def terms(t):
+    return tuple(t.lower().split())

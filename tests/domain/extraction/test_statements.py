@@ -100,7 +100,10 @@ def test_no_statement_for_a_named_reason(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "proposition"),
     [
-        ("**Root cause:** invoices are short because `round_cents` rounds down.", "Invoices are short because `round_cents` rounds down."),
+        (
+            "**Root cause:** invoices are short because `round_cents` rounds down.",
+            "Invoices are short because `round_cents` rounds down.",
+        ),
         ("It turns out that `load_csv` silently drops empty rows.", "`load_csv` silently drops empty rows."),
         ("The cause is `apply_tax` in `tax.py`, which rounds too early.", "`apply_tax` in `tax.py` rounds too early."),
         ("So, the issue was that `load_csv` never closes its file.", "`load_csv` never closes its file."),
@@ -117,11 +120,16 @@ def test_a_pronoun_is_resolved_by_the_sentence_before_it_only() -> None:
     found = state(Sentence("It ignores every input after `next_seed`."), "The `next_cypher` function is really simple.")
     assert isinstance(found, Statement)
     assert found.proposition == "The `next_cypher` function ignores every input after `next_seed`."
-    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused("no_subject")
+    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused(
+        "no_subject"
+    )
 
 
 def test_content_is_what_remains_without_binding_words() -> None:
-    one, other = "The invoice totals are short because `f(x)` rounds.", "Invoice totals are short, because `f(x)` rounds"
+    one, other = (
+        "The invoice totals are short because `f(x)` rounds.",
+        "Invoice totals are short, because `f(x)` rounds",
+    )
     assert content(one) == content(other)
     assert content("`a` calls `b`") != content("`b` calls `a`")
     assert alike(one, other) == 1.0

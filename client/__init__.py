@@ -7,7 +7,6 @@ from client.asking import Patience
 from client.connect import ClientSettings, connect
 from client.converter import data_converter
 from client.decide import decide
-from client.protection import protection
 from client.record import RecordOptions, RunRecorder
 from domain.contracts.approval import Decision, DecisionAnswer
 from domain.contracts.observed_run import Complete, CompleteAnswer, EventAnswer, ObservedRunInput
@@ -26,5 +25,4 @@ __all__ = [
     "connect",
     "data_converter",
     "decide",
-    "protection",
 ]

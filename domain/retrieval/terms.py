@@ -1,2 +1,1 @@
-def terms(t):
-    return tuple(t.lower().split())
+def terms(t): return tuple(t.lower().split())

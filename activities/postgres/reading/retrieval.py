@@ -60,9 +60,13 @@ async def reading(database: Database, project: str, principal: str = LOCAL) -> A
 
 
 async def search(database: Database, query: Query) -> Answer:
-    """The best min(limit, matching) nodes, each with the words that chose it. No model is asked."""
+    """The best min(limit, matching) nodes for the query's text, each with the words that chose it. No model is asked."""
+    return await find(database, query, distinct(terms(plain(query.text))))
+
+
+async def find(database: Database, query: Query, words: Sequence[str]) -> Answer:
+    """The same for `words`, each once, as `terms` cuts them; the query's text is only repeated."""
     async with reading(database, query.project, query.principal) as opened:
-        words = distinct(terms(plain(query.text)))
         admitted = {"states": list(query.states), "kinds": list(query.kinds)}
         nodes = int((await opened.fetch("count_admissible", **admitted))[0][0])
         counted = await opened.fetch("term_frequencies", terms=list(words), **admitted) if words else []

@@ -4,7 +4,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import click
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,7 +12,7 @@ from activities.postgres import verify as verifying
 from activities.postgres.reading.projects import project_ids
 from activities.postgres.rebuild import Rebuilt
 from activities.postgres.verify import Checkpoint, Verified
-from cli.outcome import NOT_IN_ORDER, Ended
+from cli.outcome import NOT_IN_ORDER, Ended, Usage
 from cli.output import emit, progress, say, table
 from cli.session import Session, run, session
 from domain.contracts.errors import NotFound
@@ -115,15 +114,13 @@ def _read(path: Path) -> tuple[Checkpoint, ...]:
         document = orjson.loads(path.read_bytes())
         return tuple(CHECKPOINTS.validate_python(document["checkpoints"]))
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be read ({error.strerror}).") from None
+        raise Usage(f"{path} cannot be read ({error.strerror}).") from None
     except (orjson.JSONDecodeError, KeyError, TypeError, ValidationError):
-        raise click.UsageError(
-            f"{path} holds no heads; `temporality verify --export FILE` writes such a file."
-        ) from None
+        raise Usage(f"{path} holds no heads; `temporality verify --export FILE` writes such a file.") from None
 
 
 def _write(path: Path, body: bytes) -> None:
     try:
         path.write_bytes(body)
     except OSError as error:
-        raise click.UsageError(f"{path} cannot be written ({error.strerror}).") from None
+        raise Usage(f"{path} cannot be written ({error.strerror}).") from None

@@ -7,13 +7,13 @@ import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
-import click
+import typer
 from uuid_utils import uuid7
 
 from activities.postgres.reading.review import approval_meant
 from activities.postgres.reading.views import show_knowledge
 from cli.describing import short
-from cli.outcome import NOT_FOUND, REFUSED, Ended
+from cli.outcome import NOT_FOUND, REFUSED, Ended, Usage
 from cli.output import clean, emit, say, when
 from cli.session import Session, run, session
 from domain.access.scope import decider_refusal
@@ -103,7 +103,7 @@ def _actor(actor: str | None) -> str:
     if refusal is None and actor is not None:
         return actor
     if actor is None:
-        raise click.UsageError(refusal or "")
+        raise Usage(refusal or "")
     raise NotPermitted(refusal or "")
 
 
@@ -113,7 +113,7 @@ async def _ask_for_text(opened: Session, approval: Approval) -> str:
         return sys.stdin.read()
     view = await show_knowledge(opened.database, opened.project, approval.target, principal=opened.principal)
     sys.stderr.write(f"It says: {clean(view.knowledge.proposition)}\n")
-    return str(click.prompt("It should say", err=True, type=str))
+    return str(typer.prompt("It should say", err=True, type=str))
 
 
 def _object(outcome: Outcome) -> dict[str, Any]:

@@ -9,11 +9,9 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
 from cli.files import Found, NoSuchPath, walk
 from cli.import_file import Importer, Row
-from cli.outcome import REFUSED, Ended
+from cli.outcome import REFUSED, Ended, Usage
 from cli.output import Progress, emit, one_line, progress, say, table
 from cli.session import Session, run, session
 
@@ -36,9 +34,9 @@ def import_paths(wanted: Wanted, as_json: bool) -> None:
     try:
         files = walk(wanted.paths)
     except NoSuchPath as error:
-        raise click.UsageError(str(error)) from None
+        raise Usage(str(error)) from None
     if wanted.run is not None and len(files) != 1:
-        raise click.UsageError(f"--run names the run of one file, and {len(files)} are given; import them one by one.")
+        raise Usage(f"--run names the run of one file, and {len(files)} are given; import them one by one.")
     rows = run(_import_all(wanted, files, as_json))
     if not as_json:
         _print(rows)

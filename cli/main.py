@@ -7,10 +7,10 @@ import os
 import sys
 from typing import NoReturn
 
-import click
+import typer
 
 from cli.commands import app
-from cli.outcome import DONE, Ended, Problem, StackUnreachable, complain, problem_of
+from cli.outcome import DONE, Ended, Problem, StackUnreachable, Usage, complain, problem_of
 from domain.contracts.errors import TemporalityError
 from stack.errors import StackError
 
@@ -31,16 +31,13 @@ def _run(words: list[str]) -> int:
         return end.code
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else DONE
-    except click.exceptions.NoArgsIsHelpError as wanted:
-        sys.stderr.write(wanted.format_message() + "\n")
-        return 2
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         complain(Problem(130, "Interrupted", "interrupted"), as_json)
         return 130
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - whoever read our output has gone
         return DONE
-    except (click.ClickException, TemporalityError, StackError, StackUnreachable) as error:
+    except (typer.TyperException, TemporalityError, StackError, StackUnreachable, Usage) as error:
         problem = problem_of(error)
         complain(problem, as_json)
         return problem.code

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import Final
 
-import click
+import typer
 
 from cli.output import json_text
 
@@ -32,7 +32,7 @@ _BY_NAME: Final = {
     "SettingInvalid": USAGE,
     "UnusableSetting": USAGE,
     "UnusableKey": USAGE,
-    "UsageError": USAGE,
+    "Usage": USAGE,
     "UnsupportedPlatform": UNREACHABLE,
     "PortInUse": UNREACHABLE,
     "PayloadTooLarge": REFUSED,
@@ -45,6 +45,10 @@ class Ended(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+
+
+class Usage(Exception):
+    """The command was not said as it is meant; the message is the sentence."""
 
 
 class StackUnreachable(Exception):
@@ -62,11 +66,21 @@ class Problem:
 
 def problem_of(error: Exception) -> Problem:
     """The problem an expected error stands for."""
-    if isinstance(error, click.UsageError):
-        where = f" Say `{error.ctx.command_path} --help` for the words it takes." if error.ctx else ""
-        return Problem(USAGE, "UsageError", error.format_message().rstrip(".") + "." + where)
+    if isinstance(error, typer.TyperException):
+        return _of_typer(error)
     kind = type(error).__name__
     return Problem(_BY_NAME.get(kind, NOT_IN_ORDER), kind, str(error) or kind)
+
+
+def _of_typer(error: typer.TyperException) -> Problem:
+    """What the parser of words says, with where to find the right ones."""
+    raw = error.format_message() if hasattr(error, "format_message") else str(error)  # pyright: ignore[reportAttributeAccessIssue]
+    if raw.startswith("Usage:"):
+        return Problem(USAGE, "Usage", raw)
+    said = " ".join(raw.split())
+    context = getattr(error, "ctx", None)
+    where = f" Say `{context.command_path} --help` for the words it takes." if context is not None else ""
+    return Problem(USAGE, "Usage", f"{said.rstrip('.')}.{where}")
 
 
 def complain(problem: Problem, as_json: bool) -> None:

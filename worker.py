@@ -26,8 +26,10 @@ from activities.registry import Resources, activities
 from client.artifacts.folder import FolderArtifactStore
 from client.artifacts.postgres import PostgresArtifactStore
 from client.converter import data_converter
+from client.protection import Protection
 from domain.contracts.errors import TemporalityError
 from domain.contracts.names import TASK_QUEUE
+from domain.contracts.redaction import Redactor
 from domain.ports.artifact_store import ArtifactStore
 from domain.runs.transcript import Limits
 from settings import Settings
@@ -50,7 +52,8 @@ def artifact_store(settings: Settings, database: Database) -> ArtifactStore:
 
 async def connect(settings: Settings, artifacts: ArtifactStore) -> Client:
     """A client with the converter that every process of the installation uses."""
-    converter = data_converter(key=settings.installation_key(), artifacts=artifacts)
+    key = settings.installation_key()
+    converter = data_converter(Protection(Redactor(key), key, artifacts))
     return await Client.connect(**settings.temporal().connect, data_converter=converter)
 
 

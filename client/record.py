@@ -12,16 +12,16 @@ from typing import Any, Final, TypeVar
 
 from pydantic_core import to_jsonable_python
 from temporalio.client import Client, WithStartWorkflowOperation
-from temporalio.common import Priority, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from client.asking import Patience, until_answered
 from client.converter import protection_of
+from client.starting import start_options
 from domain.contracts.errors import MalformedMessage, RunClosed, UnusableSetting
 from domain.contracts.ids import digest_id, project_id
 from domain.contracts.messages import Message
-from domain.contracts.names import COMPLETE, OBSERVED_RUN, RECORD, TASK_QUEUE, run_workflow_id
+from domain.contracts.names import COMPLETE, RECORD, TASK_QUEUE
 from domain.contracts.observed_run import (
     MAX_BATCH_BYTES,
     MAX_BATCH_EVENTS,
@@ -33,6 +33,7 @@ from domain.contracts.observed_run import (
     RecordBatch,
 )
 from domain.contracts.payloads import is_object, size_of, whole
+from domain.contracts.starting import observed_run_start
 
 A = TypeVar("A", bound=Message)
 
@@ -68,7 +69,8 @@ class RunRecorder:
         self._protection = protection
         self._project = project_id(run.project)
         self._in_flight = asyncio.Semaphore(MAX_IN_FLIGHT)
-        self.workflow_id: Final = run_workflow_id(run.project, run.run)
+        self._start = observed_run_start(run)
+        self.workflow_id: Final = self._start.id
 
     async def record(self, events: Iterable[Any]) -> list[EventAnswer]:
         """Record `events` in their order and give one answer for each, `index` counting from 0 in what was given.
@@ -98,7 +100,9 @@ class RunRecorder:
         size = size_of(value) + 1
         if size > self._options.batch_bytes:
             limit = f"{self._options.batch_bytes:,} are allowed"
-            return _refused(place, event, f"the event takes {size:,} bytes without its long texts and {limit}; split it")
+            return _refused(
+                place, event, f"the event takes {size:,} bytes without its long texts and {limit}; split it"
+            )
         return _Prepared(place, value, size)
 
     def _batches(self, prepared: Iterable["_Prepared"]) -> Iterator[list["_Prepared"]]:
@@ -126,14 +130,7 @@ class RunRecorder:
 
     async def _ask(self, update: str, update_id: str, sent: dict[str, Any], gives: type[A]) -> A:
         start = WithStartWorkflowOperation(
-            OBSERVED_RUN,
-            self._run,
-            id=self.workflow_id,
-            task_queue=self._options.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            priority=Priority(fairness_key=self._project[:64]),
-            static_summary=f"observed run {self._run.run}",
+            self._start.workflow, self._start.input, task_queue=self._options.task_queue, **start_options(self._start)
         )
         try:
             return await self._client.execute_update_with_start_workflow(

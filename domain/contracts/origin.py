@@ -17,15 +17,23 @@ from domain.contracts.payloads import is_list, is_object
 ORIGIN_HASH: Final = "origin_hash"
 """The field of a recorded event that carries the hash; it is no part of the event and is taken off at the door."""
 
-MIN_KEY_BYTES: Final = 32
+KEY_BYTES: Final = 32
 
 
-def installation_key(text: str) -> bytes:
-    """The key as bytes: the UTF-8 of `text` without surrounding whitespace. Raises `UnusableSetting` under 32."""
-    key = text.strip().encode("utf-8")
-    if len(key) < MIN_KEY_BYTES:
+def installation_key(said: bytes, where: str) -> bytes:
+    """The installation's key as `temporality up` keeps it (32 bytes) or as people write it (64 hexadecimal digits).
+
+    `where` is the setting it came from. Raises `UnusableSetting` for anything else.
+    """
+    if len(said) == KEY_BYTES:
+        return said
+    try:
+        key = bytes.fromhex(said.decode("ascii"))
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
         raise UnusableSetting(
-            f"the installation's key has {len(key)} bytes and needs {MIN_KEY_BYTES}; copy the one that `temporality up` made"
+            f"{where} holds {len(said)} bytes; it takes the installation's key, {KEY_BYTES} bytes or {2 * KEY_BYTES} hex digits"
         )
     return key
 

@@ -23,24 +23,26 @@ class Cue:
 
 _NEGATIVE = words(
     r"""(?:does|do|did) not (?:help|fix|change|affect|solve);
-    (?:doesn't|don't|didn't) (?:help|fix|change|affect|solve); (?:has|had|have) no effect; makes? no difference;
-    (?:is|was) not the (?:cause|reason|culprit); (?:has|have) nothing to do with; (?:is|are) ignored;
-    never (?:reaches|runs|fires|called); не (?:помог\w*|влияет|влияют|решает|исправляет); не является причиной;
-    ни при ч[её]м; игнорируется"""
+    (?:doesn't|don't|didn't) (?:help|fix|change|affect|solve); (?:has|had|have) no effect;
+    makes? no difference; (?:is|was) not the (?:cause|reason|culprit); (?:has|have) nothing to do with;
+    (?:is|are) ignored; never (?:reaches|runs|fires|called);
+    не (?:помог\w*|влияет|влияют|решает|исправляет); не является причиной; ни при ч[её]м; игнорируется"""
 )
 _INCOMPATIBLE = words(
     r"""incompatib\w+; (?:is|are) not compatible; conflicts? with; unsupported; (?:is|are) not supported;
     (?:does|do) not work (?:with|in|on|under|for|when|if);
     (?:doesn't|don't) work (?:with|in|on|under|for|when|if); fails? (?:on|with|when|under|for|if|unless);
-    breaks? (?:on|with|when|under|if); crash(?:es)? (?:on|with|when|if); raises? \S+ (?:on|when|for|if|with);
-    works? only (?:with|in|on|when|if); only works? (?:with|in|on|when|if); (?:does|do) not support;
-    doesn't support; несовместим\w*; конфликтует; не работа(?:ет|ют); не поддержива\w+;
-    падает (?:при|на|с|если); ломается (?:при|на|с|если); работа(?:ет|ют) только"""
+    breaks? (?:on|with|when|under|if); crash(?:es)? (?:on|with|when|if);
+    raises? \S+ (?:on|when|for|if|with); works? only (?:with|in|on|when|if);
+    only works? (?:with|in|on|when|if); (?:does|do) not support; doesn't support; несовместим\w*;
+    конфликтует; не работа(?:ет|ют); не поддержива\w+; падает (?:при|на|с|если); ломается (?:при|на|с|если);
+    работа(?:ет|ют) только; возника(?:ет|ют) только; (?:occurs?|happens?|appears?) only;
+    only (?:occurs?|happens?|affects?)"""
 )
 _CAUSE = words(
     r"""because(?: of)?; due to; caused by; causes; is the (?:root )?cause; the (?:root )?cause of; leads? to;
-    results? in; is why; the reason (?:for|why); triggered by; stems? from; as a result of; потому что; из-за;
-    причин[аоы]\w*; вызван[аоы]?; приводит к; приводят к; поскольку; так как"""
+    results? in; is why; the reason (?:for|why); triggered by; stems? from; as a result of; потому что;
+    из-за; причин[аоы]\w*; вызван[аоы]?; приводит к; приводят к; поскольку; так как"""
 )
 _CONSEQUENCE = words(
     r"""so (?:it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤); which means;
@@ -56,15 +58,17 @@ _DECISION = words(
     мы решили; решено; решили; выбрали; договорились"""
 )
 _CONSTRAINT = words(
-    r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to be; requires?;
+    r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to; otherwise;
+    or else; (?:is|are) (?:refused|rejected|forbidden); requires?;
     only (?:accepts?|allows?|supports?|takes?); (?:is|are) limited to; at most; at least; never; always;
     is (?:required|mandatory|forbidden|reserved|read-only|immutable|case-sensitive); нельзя;
-    долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; не более; не менее;
-    запрещ\w+"""
+    долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; иначе; не более;
+    не менее; запрещ\w+"""
 )
 _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
-    caches; inherits; silently; defaults to; falls back to; takes precedence; is case-sensitive;
+    caches; inherits; silently; defaults to; falls back to; takes precedence; depends? on; not the;
+    rather than; is case-sensitive;
     (?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know);
     (?:doesn't|does not) (?:reload|cache); игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""
@@ -83,8 +87,9 @@ CUES: tuple[Cue, ...] = (
 
 LABELS = re.compile(
     r"root cause|cause|conclusion|findings?|results?|note|important|caveat|constraint|limitations?|gotcha|lessons?|"
-    r"lessons? learned|learned|takeaway|key (?:insight|finding|takeaway|point)s?|decision|fix|solution|workaround|reason|"
-    r"problem|issue|warning|explanation|analysis|diagnosis|what (?:happened|went wrong)|why|keep in mind|remember|"
+    r"lessons? learned|learned|takeaway|key (?:insight|finding|takeaway|point)s?|decision|fix|solution|workaround|"
+    r"reason|problem|issue|warning|"
+    r"explanation|analysis|diagnosis|what (?:happened|went wrong)|why\b.*|keep in mind|remember|"
     r".*\bto keep in mind|причин[аы]|вывод|выводы|итог|важно|ограничени[ея]|решение|замечание|примечание|заключение|"
     r"объяснение|корень проблемы",
     re.IGNORECASE,
@@ -98,8 +103,9 @@ CONCLUDING = re.compile(
 """Those among them that say what came out."""
 
 _OPENINGS = (
-    r"(?:so|also|and|but|thus|hence|therefore|however|in short|in fact|in summary|to summarize|overall|basically)\b[,:]?",
-    r"(?:essentially|note that|note|remember(?: that)?|importantly|in addition|additionally|moreover|furthermore)\b[,:]?",
+    r"(?:so|also|and|but|thus|hence|therefore|however|in short|in fact|in summary|to summarize|overall)\b[,:]?",
+    r"(?:basically|essentially)\b[,:]?",
+    r"(?:note that|note|remember(?: that)?|importantly|in addition|additionally|moreover|furthermore)\b[,:]?",
     r"(?:finally|ultimately|indeed|clearly|of course|as a result|in conclusion)\b[,:]?",
     r"(?:it )?(?:turns|turned) out(?: that)?\b[,:]?",
     r"(?:i|we) (?:found|confirmed|verified|learned|discovered|established|determined|now know)(?: out)?(?: now)? that",
@@ -119,8 +125,8 @@ LEADS = tuple(re.compile(rf"^{opening}\s+", re.IGNORECASE) for opening in _OPENI
 """Openings that tie a sentence to its place in a conversation and say nothing themselves."""
 FOUND = words(
     r"""found; confirm\w*; verified; learned; discovered; established; determined; turn(?:s|ed) out; prove[sd]?;
-    reveals; demonstrate\w*; conclusion; remember; cause; culprit; reason; issue; problem; bug; finding; fix;
-    solution; workaround; оказалось; выяснилось; подтвердилось; следовательно; причина; дело; проблема"""
+    reveals; demonstrate\w*; conclusion; remember; cause; culprit; reason; issue; problem; bug; finding;
+    fix; solution; workaround; оказалось; выяснилось; подтвердилось; следовательно; причина; дело; проблема"""
 )
 """Words of an opening that say the sentence is what came out."""
 CAUSE_IS = re.compile(
@@ -134,7 +140,7 @@ CAUSE_IS = re.compile(
 REVISED = words(
     r"""(?:was|is|were) wrong; wrong; not the (?:cause|issue|problem|reason|culprit); mistaken; incorrect;
     ruled out; on the contrary; (?:does|do|did|is|was|are) not\b.{0,40}\bat all; doesn't\b.{0,40}\bat all;
-    actually; no longer; turns out not; not true; disproved?; rather than; is fine; are fine; не так; ошиб\w+;
-    оказалось,? что не; не подтверд\w+; на самом деле; всё-таки"""
+    actually; no longer; turns out not; not true; disproved?; rather than; is fine; are fine; не так;
+    ошиб\w+; оказалось,? что не; не подтверд\w+; на самом деле; всё-таки"""
 )
 """Words of a later sentence that take back an earlier one about the same names."""

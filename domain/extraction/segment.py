@@ -78,7 +78,14 @@ def _units(text: str) -> Iterator[tuple[str, bool]]:
     item = False
     for line in (*text.split("\n"), ""):
         marked = _MARKER.match(line)
-        breaks = not line.strip() or marked or _HEADING.match(line) or (_SKIPPED.match(line) and not (item and held))
+        ended = bool(held) and held[-1].endswith((".", "!", "?"))
+        breaks = (
+            ended
+            or not line.strip()
+            or marked
+            or _HEADING.match(line)
+            or (_SKIPPED.match(line) and not (item and held))
+        )
         if breaks and held:
             yield " ".join(held), item
             held = []

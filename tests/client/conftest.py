@@ -10,14 +10,12 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from client.converter import data_converter
-from client.protection import Protection
-from domain.contracts.names import TASK_QUEUE
-from domain.contracts.redaction import Redactor
+from domain.contracts.names import SEARCH_ATTRIBUTES, TASK_QUEUE
 from tests.client.fakes import FakeApproval, FakeObservedRun
 from tests.support.artifacts.memory import MemoryArtifactStore
 from tests.support.temporal import dev_server
 
-TEST_KEY = b"a key for tests only, 32 bytes or more"
+TEST_KEY = b"a key of 32 bytes for tests only"
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Caller:
 
 @pytest.fixture(scope="session")
 async def environment() -> AsyncGenerator[WorkflowEnvironment]:
-    async with dev_server() as env:
+    async with dev_server(search_attributes=SEARCH_ATTRIBUTES) as env:
         yield env
 
 
@@ -40,15 +38,11 @@ def store() -> MemoryArtifactStore:
 
 
 @pytest.fixture(scope="session")
-def protection(store: MemoryArtifactStore) -> Protection:
-    return Protection(redactor=Redactor(TEST_KEY), key=TEST_KEY, store=store)
-
-
-@pytest.fixture(scope="session")
-async def caller(environment: WorkflowEnvironment, protection: Protection, store: MemoryArtifactStore) -> Caller:
+async def caller(environment: WorkflowEnvironment, store: MemoryArtifactStore) -> Caller:
     """A client without a worker behind it."""
     address = environment.client.service_client.config.target_host
-    return Caller(await Client.connect(address, data_converter=data_converter(protection)), store)
+    converter = data_converter(key=TEST_KEY, artifacts=store)
+    return Caller(await Client.connect(address, data_converter=converter), store)
 
 
 def runner() -> SandboxedWorkflowRunner:

@@ -50,13 +50,17 @@ class FakeObservedRun:
         for index, event in enumerate(raw["events"]):
             event_id = event.get("event_id") if isinstance(event, dict) else None
             if event_id is None:
-                answers.append(EventAnswer(index=index, status="refused", reason="an event is an object with an event_id"))
+                answers.append(
+                    EventAnswer(index=index, status="refused", reason="an event is an object with an event_id")
+                )
                 continue
             new = event_id not in self.known
             if new:
                 self.known.append(event_id)
             status = "recorded" if new else "duplicate"
-            answers.append(EventAnswer(index=index, event_id=event_id, status=status, seq=self.known.index(event_id) + 1))
+            answers.append(
+                EventAnswer(index=index, event_id=event_id, status=status, seq=self.known.index(event_id) + 1)
+            )
         self.hand_over = self.run_input.title == "handover"
         counts = [sum(answer.status == status for answer in answers) for status in ("recorded", "duplicate", "refused")]
         return RecordAnswer(recorded=counts[0], duplicates=counts[1], refused=counts[2], events=answers)

@@ -15,11 +15,9 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Replayer, Worker
 
 from client.converter import data_converter, protection_of
-from client.protection import Protection
 from domain.contracts.approval import ApprovalInput
 from domain.contracts.errors import JournalUnavailable, MalformedMessage, PayloadTooLarge
 from domain.contracts.names import project_of
-from domain.contracts.redaction import Redactor
 from tests.client.conftest import TEST_KEY, Caller, runner
 from tests.client.fakes import Asks, leak, too_much
 from tests.client.test_protection import CANARY
@@ -29,7 +27,7 @@ RUN = WorkflowSerializationContext(namespace="default", workflow_id="run/p/r")
 
 
 def converter(store: MemoryArtifactStore | None = None) -> Any:
-    return data_converter(Protection(redactor=Redactor(TEST_KEY), key=TEST_KEY, store=store))
+    return data_converter(key=TEST_KEY, artifacts=store)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +147,12 @@ def test_the_protection_of_a_converter_can_be_found() -> None:
 
 async def test_a_payload_over_the_limit_ends_its_activity_at_once(caller: Caller) -> None:
     """COMPLAINTS row 24: under the default retry policy a payload that Temporal refuses is tried again without end."""
-    async with Worker(caller.client, task_queue="q24", workflows=[Asks], activities=[too_much], workflow_runner=runner()):
-        handle = await caller.client.start_workflow(Asks.run, args=["too_much", ""], id="run/p/too-much", task_queue="q24")
+    async with Worker(
+        caller.client, task_queue="q24", workflows=[Asks], activities=[too_much], workflow_runner=runner()
+    ):
+        handle = await caller.client.start_workflow(
+            Asks.run, args=["too_much", ""], id="run/p/too-much", task_queue="q24"
+        )
         with pytest.raises(WorkflowFailureError) as failed:
             await asyncio.wait_for(handle.result(), 10)
     cause = failed.value.cause

@@ -9,7 +9,7 @@ import pytest
 
 from client.protection import Protection, redacted
 from domain.contracts.errors import PayloadTooLarge
-from domain.contracts.origin import installation_key, origin_hash, with_origins
+from domain.contracts.origin import origin_hash, with_origins
 from domain.contracts.redaction import Redactor
 from tests.client.conftest import TEST_KEY
 from tests.support.artifacts.memory import MemoryArtifactStore
@@ -20,7 +20,11 @@ EVENT = {
     "event_id": RANDOM_ID,
     "occurred_at": "2026-01-02T03:04:05Z",
     "source": {"id": RANDOM_ID, "integration": "sdk"},
-    "context": {"run": RANDOM_ID, "operation_id": RANDOM_ID, "actor": {"id": f"agent:acme:{RANDOM_ID}", "type": "agent"}},
+    "context": {
+        "run": RANDOM_ID,
+        "operation_id": RANDOM_ID,
+        "actor": {"id": f"agent:acme:{RANDOM_ID}", "type": "agent"},
+    },
     "type": "tool.completed",
     "caused_by": [RANDOM_ID],
     "evidence": [{"ref": RANDOM_ID, "content_hash": "b" * 64}],
@@ -50,7 +54,7 @@ async def test_a_secret_is_nowhere_in_what_leaves() -> None:
 async def test_protocol_fields_are_left_as_they_are() -> None:
     before = copy.deepcopy(EVENT)
     left = await protection().protect_event(EVENT, "p")
-    assert EVENT == before, "the caller's event is its own"
+    assert before == EVENT, "the caller's event is its own"
     assert CANARY not in json.dumps(left)
     assert "correct-horse-7" not in json.dumps(left)
     kept = {name: value for name, value in left.items() if name not in ("data", "origin_hash")}
@@ -84,7 +88,9 @@ async def test_a_long_text_is_put_away_for_the_project() -> None:
 
 
 async def test_a_long_text_without_a_store_is_refused_with_the_setting_to_set() -> None:
-    with pytest.raises(PayloadTooLarge, match="a text of 20,000 bytes needs an artifact store; set TEMPORALITY_ARTIFACTS"):
+    with pytest.raises(
+        PayloadTooLarge, match="a text of 20,000 bytes needs an artifact store; set TEMPORALITY_ARTIFACTS"
+    ):
         await protection().protect({"text": "x" * 20_000}, "p")
     with pytest.raises(PayloadTooLarge, match="belongs to no project's workflow"):
         await protection(MemoryArtifactStore()).protect({"text": "x" * 20_000}, None)
@@ -131,7 +137,3 @@ def test_the_origin_does_not_depend_on_the_order_of_keys_and_does_on_everything_
     }
     assert len(hashes) == 14
     assert all(len(one) == 64 for one in hashes)
-
-
-def test_a_key_is_the_text_without_its_line_end() -> None:
-    assert installation_key("k" * 32 + "\n") == b"k" * 32

@@ -30,7 +30,11 @@ async def updates_of(client: Client, workflow_id: str) -> list[Any]:
     """The arguments of every accepted update in the current history, as they lie in Temporal."""
     history = await client.get_workflow_handle(workflow_id).fetch_history()
     taken = [entry.workflow_execution_update_accepted_event_attributes for entry in history.events]
-    return [json.loads(one.accepted_request.input.args.payloads[0].data) for one in taken if one.HasField("accepted_request")]
+    return [
+        json.loads(one.accepted_request.input.args.payloads[0].data)
+        for one in taken
+        if one.HasField("accepted_request")
+    ]
 
 
 async def test_events_are_answered_one_by_one_and_again_as_duplicates(served: Caller) -> None:
@@ -113,7 +117,7 @@ async def test_a_closed_run_refuses_new_batches_and_repeats_old_answers(served: 
     await served.client.get_workflow_handle(recorder.workflow_id).result()
     assert await recorder.record([event(1)]) == first
     assert await recorder.complete(Complete(outcome="failed")) == done
-    with pytest.raises(RunClosed, match="takes no more events.*record to a run of another id"):
+    with pytest.raises(RunClosed, match=r"takes no more events.*record to a run of another id"):
         await recorder.record([event(2)])
     with pytest.raises(RunClosed):
         await recorder.complete(Complete(outcome="cancelled"))

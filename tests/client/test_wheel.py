@@ -15,7 +15,7 @@ from deploy.client.vendor import vendor
 from tests.client.conftest import Caller
 from tests.conftest import ROOT
 
-DRIVER = '''
+DRIVER = """
 import asyncio, json, os, sys
 
 from temporality_client import Complete, Decision, ObservedRunInput, RunRecorder, connect, decide
@@ -47,7 +47,7 @@ except ModuleNotFoundError:
     told["domain"] = "not there"
 print(json.dumps(told), flush=True)
 os._exit(0)
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,9 @@ def test_a_module_that_imports_more_of_the_project_breaks_the_build(
     (tmp_path / "domain" / "contracts").mkdir(parents=True)
     (tmp_path / "client" / "bad.py").write_text("from domain.journal.event import Event\n")
     monkeypatch.setattr("deploy.client.vendor.PROJECT", tmp_path)
-    with pytest.raises(ValueError, match=r"client/bad\.py imports domain\.journal\.event, which the wheel does not carry"):
+    with pytest.raises(
+        ValueError, match=r"client/bad\.py imports domain\.journal\.event, which the wheel does not carry"
+    ):
         vendor(tmp_path / "target")
 
 
@@ -116,7 +118,7 @@ async def test_an_installed_wheel_drives_a_run(platform: Path, served: Caller, t
             "HOME": str(tmp_path),
             "TEMPORAL_ADDRESS": served.client.service_client.config.target_host,
             "TEMPORALITY_ARTIFACTS": str(tmp_path / "artifacts"),
-            "TEMPORALITY_KEY": "k" * 32,
+            "TEMPORALITY_KEY": "0123456789abcdef" * 4,
         },
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

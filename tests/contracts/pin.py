@@ -65,7 +65,9 @@ def broken(pinned: Contract, now: Contract) -> list[str]:
 
 def unpinned(pinned: Contract, now: Contract) -> list[str]:
     """What is new and not pinned yet."""
-    return sorted(f"{group}: {name}" for group, entries in now.items() for name in entries if name not in pinned.get(group, {}))
+    return sorted(
+        f"{group}: {name}" for group, entries in now.items() for name in entries if name not in pinned.get(group, {})
+    )
 
 
 def read() -> Contract:
@@ -89,7 +91,8 @@ def _is_given(group: str) -> bool:
 def _fields(schema: Mapping[str, Any]) -> dict[str, Any]:
     required = schema.get("required", [])
     return {
-        name: {"type": _type(field), "required": name in required} for name, field in schema.get("properties", {}).items()
+        name: {"type": _type(field), "required": name in required}
+        for name, field in schema.get("properties", {}).items()
     }
 
 

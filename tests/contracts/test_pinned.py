@@ -25,7 +25,11 @@ def test_the_baseline_holds_what_a_caller_depends_on() -> None:
     assert pinned["workflow ids"]["run"] == "run/p/r%201"
     assert pinned["message Decision"]["decision_id"]["required"]
     assert not pinned["message Decision"]["rationale"]["required"]
-    assert pinned["inner EventAnswer of serialization"]["status"]["type"]["enum"] == ["recorded", "duplicate", "refused"]
+    assert pinned["inner EventAnswer of serialization"]["status"]["type"]["enum"] == [
+        "recorded",
+        "duplicate",
+        "refused",
+    ]
 
 
 def test_every_way_to_break_a_caller_is_seen() -> None:

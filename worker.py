@@ -11,12 +11,13 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 
 from temporalio.client import Client
-from temporalio.worker import Worker
+from temporalio.worker import Interceptor, Worker
 
 import settings as environment
 from activities.models.routing import Routing
@@ -25,8 +26,10 @@ from activities.registry import Resources, activities
 from client.artifacts.folder import FolderArtifactStore
 from client.artifacts.postgres import PostgresArtifactStore
 from client.converter import data_converter
+from client.protection import Protection
 from domain.contracts.errors import TemporalityError
 from domain.contracts.names import TASK_QUEUE
+from domain.contracts.redaction import Redactor
 from domain.ports.artifact_store import ArtifactStore
 from domain.runs.transcript import Limits
 from settings import Settings
@@ -49,12 +52,13 @@ def artifact_store(settings: Settings, database: Database) -> ArtifactStore:
 
 async def connect(settings: Settings, artifacts: ArtifactStore) -> Client:
     """A client with the converter that every process of the installation uses."""
-    converter = data_converter(key=settings.installation_key(), artifacts=artifacts)
+    key = settings.installation_key()
+    converter = data_converter(Protection(Redactor(key), key, artifacts))
     return await Client.connect(**settings.temporal().connect, data_converter=converter)
 
 
-async def run(settings: Settings) -> None:
-    """Serve until SIGTERM or SIGINT, then drain."""
+async def run(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> None:
+    """Serve until SIGTERM or SIGINT, then drain. `interceptors` see every activity and workflow (the fault suite's kills)."""
     asked = asyncio.Event()
     for ending in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(ending, asked.set)
@@ -76,6 +80,7 @@ async def run(settings: Settings) -> None:
             task_queue=TASK_QUEUE,
             workflows=WORKFLOWS,
             activities=activities(resources),
+            interceptors=interceptors,
             workflow_runner=sandbox(),
             workflow_failure_exception_types=FAILURES,
             max_cached_workflows=MAX_CACHED_WORKFLOWS,

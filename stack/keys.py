@@ -1,4 +1,4 @@
-"""The installation's key: 32 random bytes made once, under which secrets' fingerprints and origin hashes are computed.
+"""The installation's key: 32 random bytes made once and kept as hexadecimal digits, under which secrets' fingerprints and origin hashes are computed.
 
 A key that exists is never replaced: what was hashed under it could not be compared any more.
 """
@@ -24,8 +24,8 @@ def ensure_installation_key(home: Path) -> Path:
     private(path.parent)
     unfinished = path.with_name(f"{path.name}.{os.getpid()}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(handle, "wb") as file:
-        file.write(secrets.token_bytes(KEY_BYTES))
+    with open(handle, "w", encoding="ascii") as file:
+        file.write(secrets.token_hex(KEY_BYTES) + "\n")
         file.flush()
         os.fsync(file.fileno())
     try:

@@ -1,8 +1,8 @@
 """From what a reader says to events: ids, times, frames, order, and the counts of each run.
 
-A pure, streaming transformation: one item in, its events out. Ids, order and frames depend only on what stood before in the file, so
-that importing again gives the same events and a longer copy adds only what is new. Memory: 20 bytes for each record of a run and
-its latest 32,768 ids and frames, never the records themselves.
+A pure, streaming transformation: one item in, its events out. Ids, order and frames depend only on what stood before
+in the file, so that importing again gives the same events and a longer copy adds only what is new. Memory: 20 bytes
+for each record of a run and its latest 32,768 ids and frames, never the records themselves.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ _MAX_WORKSPACE = 4096
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """The file as it is known: its base name (never its folder), and the format and version of the reader that recognised it."""
+    """The file as it is known: its base name (never its folder), and the format and version of the reader that
+    recognised it.
+    """
 
     name: str
     format: str
@@ -35,7 +37,9 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class AssemblyOptions:
-    """`run_time` (aware) is the time of records in formats without time: that of the first import. `run` overrides the run's id.
+    """`run_time` (aware) is the time of records in formats without time: that of the first import.
+
+    `run` overrides the run's id.
 
     `origin_key` is the installation's key for origin hashes; `workspace` stands in where the transcript names none.
     """
@@ -49,7 +53,9 @@ class AssemblyOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunClosing:
-    """The run's end in this copy: the activity appends `run.closed`, because only the journal knows the trajectory's id."""
+    """The run's end in this copy: the activity appends `run.closed`, because only the journal knows the trajectory's
+    id.
+    """
 
     run: str
     source: str
@@ -73,7 +79,9 @@ Assembled = Event | Refused | RunClosing | FileEnd
 
 
 def assemble(source: SourceFile, items: Iterable[Item], options: AssemblyOptions) -> Iterator[Assembled]:
-    """The events of a file in order; a `RunClosing` after the last event of each run, refused records where they stood, and a `FileEnd`."""
+    """The events of a file in order; a `RunClosing` after the last event of each run, refused records where they
+    stood, and a `FileEnd`.
+    """
     assembly = _Assembly(source, options)
     for item in items:
         yield from assembly.take(item)
@@ -163,7 +171,7 @@ class _Assembly:
         if self._current is None:
             self._enter(RunFound(None))
         run = self._current
-        assert run is not None  # noqa: S101 - entered just above
+        assert run is not None
         if not run.run:
             number = self._starts(fact.raw)
             self._name(run, run_of_first_record(self._file.name, fact.raw, number))

@@ -1,7 +1,8 @@
 """Which result answers which call: by the format's own call id, each call and each result counted, none lost.
 
-A call id that is used again names a new operation (`<id>~2`); a result answers the oldest open call of its id. Memory: 20 bytes for
-each id seen, and the calls that still wait for a result, of which the oldest are given up beyond a bound.
+A call id that is used again names a new operation (`<id>~2`); a result answers the oldest open call of its id.
+Memory: 20 bytes for each id seen, and the calls that still wait for a result, of which the oldest are given up beyond
+a bound.
 """
 
 from __future__ import annotations
@@ -74,6 +75,14 @@ class Calls:
         if not operations:
             return None
         call = self._waiting.pop(operations[0])
+        self._forget(call)
+        return call
+
+    def end_oldest(self) -> Call | None:
+        """The call that waits longest, which is answered now; None when none waits."""
+        if not self._waiting:
+            return None
+        _, call = self._waiting.popitem(last=False)
         self._forget(call)
         return call
 

@@ -6,15 +6,18 @@ The form has no exit codes; whether a result's text says that the call failed is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.calls import Call, Calls
-from activities.importers.notes import shown
+from activities.importers.notes import lonely_result, note, reused_call
 from activities.importers.parse import NotReadable, parse
+from activities.importers.shapes import mapping, word
 from activities.importers.texts import flagged, holds_hint, pieces, title_of, without_hints
 from domain.runs.transcript import Fact, Opening
 
-SHELL_TOOLS = frozenset({"bash", "terminal", "shell", "execute_bash", "run_command", "run_shell_command", "run_terminal_cmd", "local_shell"})
+SHELL_TOOLS = frozenset(
+    {"bash", "terminal", "shell", "execute_bash", "run_command", "run_shell_command", "run_terminal_cmd", "local_shell"}
+)
 _ROLES = {"system": "turn.system", "developer": "turn.system", "user": "turn.user", "assistant": "turn.agent"}
 Verdict = Callable[[str], dict[str, Any] | None]
 """What a result's text says about success: more data of a completed call, or None when it says that the call failed."""
@@ -35,14 +38,19 @@ class ChatMessages:
 
     def facts(self, message: Any, raw: bytes, at: str | float | None = None) -> Iterator[Fact]:
         """The facts of one message, at least one."""
-        shape = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
+        shape = mapping(message)
         role = shape.get("role")
         if role in ("tool", "function"):
             yield from self._result(shape, raw, at)
         elif isinstance(role, str) and role in _ROLES:
             yield from self._turn(shape, _ROLES[role], raw, at)
         else:
-            yield Fact("source.unknown", {"native_type": role if isinstance(role, str) else None, "record": message}, raw, at=at)
+            yield Fact(
+                "source.unknown",
+                {"native_type": role if isinstance(role, str) else None, "record": message},
+                raw,
+                at=at,
+            )
 
     def _turn(self, message: Mapping[str, Any], turn: str, raw: bytes, at: str | float | None) -> Iterator[Fact]:
         thought = message.get("reasoning_content")
@@ -68,25 +76,23 @@ class ChatMessages:
             yield from self._start(call, raw, f"call/{place}", at)
 
     def _start(self, call: Mapping[str, Any], raw: bytes, part: str, at: str | float | None) -> Iterator[Fact]:
-        function = call.get("function") if isinstance(call.get("function"), Mapping) else call
-        shape = cast("Mapping[str, Any]", function)
-        tool = shape.get("name") if isinstance(shape.get("name"), str) and shape["name"] else "unknown"
-        native = call.get("id") if isinstance(call.get("id"), str) and call["id"] else None
+        shape = mapping(call.get("function")) or call
+        tool = word(shape.get("name")) or "unknown"
+        native = word(call.get("id"))
         operation, again = self.calls.operation(native) if native else (self.calls.number(), False)
         arguments = arguments_of(shape.get("arguments", call.get("custom")))
         data: dict[str, Any] = {"tool": tool, "arguments": arguments, "call_id": native}
-        data.update(command_of(str(tool), arguments))
+        data.update(command_of(tool, arguments))
         if holds_hint(arguments):
             data["hint"] = True
-        self.calls.start(Call(operation, native or f"{tool}#", str(tool), command="command" in data or "argv" in data))
-        yield Fact("tool.started", data, raw, part, at, operation=operation)
+        self.calls.start(Call(operation, native or f"{tool}#", tool, command="command" in data or "argv" in data))
+        fact = Fact("tool.started", data, raw, part, at, operation=operation)
+        yield fact
         if again:
-            text = f"The call id `{shown(native or '')}` was used before; this is counted as another call."
-            yield Fact("source.note", {"kind": "duplicate_call_id", "text": text}, raw, f"{part}/note", at, anomaly="duplicate_call_id")
+            yield note(fact, reused_call(native), f"{part}/note")
 
     def _result(self, message: Mapping[str, Any], raw: bytes, at: str | float | None) -> Iterator[Fact]:
-        native = message.get("tool_call_id") if isinstance(message.get("tool_call_id"), str) and message["tool_call_id"] else None
-        name = message.get("name") if isinstance(message.get("name"), str) else None
+        native, name = word(message.get("tool_call_id")), word(message.get("name"))
         call = self.calls.end(native or f"{name}#")
         text, others = content_of(message.get("content"))
         verdict = self._verdict(text)
@@ -96,15 +102,12 @@ class ChatMessages:
             data["record"] = others
         data.update({"error": output} if verdict is None else {"output": output, **verdict})
         outcome = "tool.failed" if verdict is None else "tool.completed"
-        yield Fact(outcome, data, raw, "result", at, operation=call.operation if call else native)
+        fact = Fact(outcome, data, raw, "result", at, operation=call.operation if call else native)
+        yield fact
         for place, hint in enumerate(hints):
             yield Fact("turn.system", {"text": hint, "hint": True}, raw, f"result/hint/{place}", at)
         if call is None:
-            again = native is not None and self.calls.known(native)
-            kind = "second_result" if again else "result_without_call"
-            why = "answers a call that has a result already" if again else "answers no call of this transcript"
-            text = f"The result for `{shown(native or 'no id')}` {why}."
-            yield Fact("source.note", {"kind": kind, "text": text}, raw, "result/note", at, anomaly=kind)
+            yield note(fact, lonely_result(self.calls, native, name), "result/note")
 
 
 def content_of(content: Any) -> tuple[str, list[Any]]:
@@ -115,7 +118,7 @@ def content_of(content: Any) -> tuple[str, list[Any]]:
         return "", [] if content is None else [content]
     texts: list[str] = []
     others: list[Any] = []
-    for part in cast("list[Any]", content):
+    for part in content:
         if isinstance(part, str):
             texts.append(part)
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
@@ -141,19 +144,19 @@ def command_of(tool: str, arguments: Any) -> dict[str, Any]:
     """`command` (a shell line) or `argv` (a list) of a tool that runs commands."""
     if tool not in SHELL_TOOLS or not isinstance(arguments, Mapping):
         return {}
-    command = cast("Mapping[str, Any]", arguments).get("command")
+    command = arguments.get("command")
     if isinstance(command, str):
         return {"command": command}
-    if isinstance(command, list) and command and all(isinstance(word, str) for word in cast("list[Any]", command)):
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         return {"argv": command}
     return {}
 
 
 def _calls(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     told = message.get("tool_calls")
-    calls = [call for call in cast("list[Any]", told) if isinstance(call, Mapping)] if isinstance(told, list) else []
+    calls = [call for call in told if isinstance(call, Mapping)] if isinstance(told, list) else []
     legacy = message.get("function_call")
-    return [*calls, cast("Mapping[str, Any]", legacy)] if isinstance(legacy, Mapping) else calls
+    return [*calls, legacy] if isinstance(legacy, Mapping) else calls
 
 
 def _type(block: Any) -> str:

@@ -1,7 +1,8 @@
 """Sameness: which record is which, in this copy of a transcript and in every longer one.
 
-An event's id is a hash of its run, its raw record, the record's number among equal records of the run, and its part of the record.
-Everything here depends only on what stood before in the file, so a longer copy gives the same ids. Memory: 20 bytes for each record.
+An event's id is a hash of its run, its raw record, the record's number among equal records of the run, and its part
+of the record. Everything here depends only on what stood before in the file, so a longer copy gives the same ids.
+Memory: 20 bytes for each record.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Keyed(Protocol):
 
 @dataclass(slots=True)
 class Record:
-    """The record at hand: its digest, its number among equal ones, the parts already named, and the keyed hash of its bytes."""
+    """The record at hand: its digest, its number among equal ones, the parts already named, and the keyed hash of its
+    bytes.
+    """
 
     raw: bytes
     digest: str
@@ -54,7 +57,9 @@ class Records:
         self._current: Record | None = None
 
     def take(self, raw: bytes, part: str) -> Record:
-        """The record this part belongs to: the one at hand while its bytes are the same object and the part is new, else the next."""
+        """The record this part belongs to: the one at hand while its bytes are the same object and the part is new,
+        else the next.
+        """
         current = self._current
         if current is not None and current.raw is raw and part not in current.parts:
             current.parts.add(part)
@@ -78,20 +83,26 @@ def event_id(source: str, record: Record, part: str) -> str:
 
 
 def run_of_first_record(file_name: str, first: bytes, number: int) -> str:
-    """A run id where the format has none: of the file's name and its first record; equal beginnings in one file are numbered."""
+    """A run id where the format has none: of the file's name and its first record; equal beginnings in one file are
+    numbered.
+    """
     name = digest_id("run", file_name, hashlib.sha256(first).hexdigest(), size=24)
     return name if number == 1 else f"{name}~{number}"
 
 
 def plain_id(native: str) -> str:
-    """A foreign id as it stands in an event's context: itself, or its encoded and bounded form where it is odd or long."""
+    """A foreign id as it stands in an event's context: itself, or its encoded and bounded form where it is odd or
+    long.
+    """
     if native and len(native) <= _MAX_PLAIN and native.isprintable() and not any(c.isspace() for c in native):
         return native
     return bounded_id(native or "empty")
 
 
 class Recent:
-    """What was said of the latest names: of 16,384 at least and 32,768 at most, because what refers to a name stands close to it."""
+    """What was said of the latest names: of 16,384 at least and 32,768 at most, because what refers to a name stands
+    close to it.
+    """
 
     def __init__(self) -> None:
         self._young: dict[str, str] = {}

@@ -1,7 +1,9 @@
-"""The tree of a transcript whose records name their parents: frames are inherited along it, abandoned branches are found at its end.
+"""The tree of a transcript whose records name their parents: frames are inherited along it, abandoned branches are
+found at its end.
 
-A branch is abandoned when a fork led elsewhere and the branch holds a prompt or another answer of the model; results of parallel
-calls and notes of the harness are dead ends of the tree and no branches. Memory: about 60 bytes for each record.
+A branch is abandoned when a fork led elsewhere and the branch holds a prompt or another answer of the model; results
+of parallel calls and notes of the harness are dead ends of the tree and no branches. Memory: about 60 bytes for each
+record.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ MAX_NATIVE = 512
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A record as the tree needs it: its id, the id of its parent, what it holds (PROMPT, ANSWER, ...) and its API message's id."""
+    """A record as the tree needs it: its id, the id of its parent, what it holds (PROMPT, ANSWER, ...) and its API
+    message's id.
+    """
 
     native: str
     parent: str | None
@@ -198,7 +202,9 @@ class Lineage:
         return tops
 
     def _turns(self, index: int, top: int) -> bool:
-        """Whether the record is a turn of its own: a prompt, or an answer that is no further part of the message at the fork."""
+        """Whether the record is a turn of its own: a prompt, or an answer that is no further part of the message at
+        the fork.
+        """
         flags = self._flags[index]
         if flags & PROMPT:
             return True
@@ -214,4 +220,10 @@ class Lineage:
             return True
         # a second beginning is a rewind to the start only when both are prompts and no compaction made the new root
         prompts = self._flags[top] & self._flags[root] & PROMPT
-        return self._parents[top] == NONE and self._parents[root] == NONE and bool(prompts) and records > 1 and not self.compacted
+        return (
+            self._parents[top] == NONE
+            and self._parents[root] == NONE
+            and bool(prompts)
+            and records > 1
+            and not self.compacted
+        )

@@ -1,7 +1,10 @@
-"""Notes of a reader about its source: a sentence each, with the ids it is about, and a raw form that stays the same in a longer copy."""
+"""Notes of a reader about its source: a sentence each, with the ids it is about, and a raw form that stays the same
+in a longer copy.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from activities.importers.calls import Calls
@@ -17,7 +20,9 @@ def shown(native: str) -> str:
     return flat if len(flat) <= MAX_SHOWN else f"{flat[:MAX_SHOWN]}…"
 
 
-def closing_note(kind: str, text: str, about: dict[str, Any], fact_type: str = "source.note", *, odd: bool = True) -> Fact:
+def closing_note(
+    kind: str, text: str, about: dict[str, Any], fact_type: str = "source.note", *, odd: bool = True
+) -> Fact:
     """What only the end of this copy shows. `about` holds the ids that make it the same note in another copy."""
     return Fact(
         type=fact_type,
@@ -39,3 +44,22 @@ def unanswered(calls: Calls) -> list[Fact]:
         )
         for call in calls.waiting()
     ]
+
+
+def reused_call(native: str | None) -> tuple[str, str]:
+    """The kind and the sentence of a call whose id was used before."""
+    return "duplicate_call_id", f"The call id `{shown(native or '')}` was used before; this is counted as another call."
+
+
+def lonely_result(calls: Calls, native: str | None, name: str | None = None) -> tuple[str, str]:
+    """The kind and the sentence of a result that no open call waits for."""
+    about = shown(native or name or "no id")
+    if native is not None and calls.known(native):
+        return "second_result", f"The result for `{about}` answers a call that has a result already."
+    return "result_without_call", f"The result for `{about}` answers no call of this transcript."
+
+
+def note(fact: Fact, said: tuple[str, str], part: str) -> Fact:
+    """A note about the record of `fact`, kept beside it."""
+    kind, text = said
+    return replace(fact, type="source.note", data={"kind": kind, "text": text}, part=part, opens=None, anomaly=kind)

@@ -1,7 +1,7 @@
 """JSON as transcripts really hold it: records of a line, whole documents, and the beginning of either.
 
-Nothing is read without a bound, and nothing that can be read is given up: bad UTF-8, raw control characters and lone surrogates are
-repaired and said, and a record that cannot be read is refused alone.
+Nothing is read without a bound, and nothing that can be read is given up: bad UTF-8, raw control characters and lone
+surrogates are repaired and said, and a record that cannot be read is refused alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ class NotReadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a JSONL file: its number (from 1), its bytes without white space at the ends, the value, and what was repaired."""
+    """A line of a JSONL file: its number (from 1), its bytes without white space at the ends, the value, and what was
+    repaired.
+    """
 
     number: int
     raw: bytes
@@ -53,7 +55,10 @@ def parse(raw: bytes) -> tuple[Any, str | None]:
 
 
 def raw_of(value: Any) -> bytes:
-    """One spelling of a value taken out of a document: keys sorted, no white space. Raises `NotReadable` when nested too deep."""
+    """One spelling of a value taken out of a document: keys sorted, no white space.
+
+    Raises `NotReadable` when nested too deep.
+    """
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
@@ -65,7 +70,10 @@ def raw_of(value: Any) -> bytes:
 
 
 def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
-    """The records of a JSONL stream, one at a time. A last line without line end that is no JSON was cut: a longer copy completes it."""
+    """The records of a JSONL stream, one at a time.
+
+    A last line without line end that is no JSON was cut: a longer copy completes it.
+    """
     number, first = 0, True
     while True:
         raw = stream.readline(limits.max_record_bytes + 1)
@@ -76,7 +84,8 @@ def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
             size = len(raw) + _skip_line(stream)
             yield Refused(
                 f"line {number}",
-                f"the record has {size} bytes, more than the {limits.max_record_bytes} allowed; raise TEMPORALITY_MAX_RECORD_BYTES",
+                f"the record has {size} bytes, more than the {limits.max_record_bytes} that are read at once; "
+                "raise TEMPORALITY_MAX_RECORD_BYTES to import it",
             )
             first = False
             continue
@@ -90,7 +99,11 @@ def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
         try:
             value, repaired = parse(raw)
         except NotReadable as error:
-            reason = "cut last line: it ends before its JSON does; a longer copy completes it" if cut else f"the line is not JSON: {error}"
+            reason = (
+                "cut last line: it ends before its JSON does; a longer copy completes it"
+                if cut
+                else f"the line is not JSON: {error}"
+            )
             yield Refused(f"line {number}", reason)
             continue
         yield Line(number, raw, value, repaired)

@@ -1,13 +1,14 @@
 """The data of an event out of a fact: plain canonical JSON, with the native ids and the time as it was written.
 
-What canonical JSON cannot carry is kept in another spelling; what is nested too deep is kept as text, in the worst case all of it.
+What canonical JSON cannot carry is kept in another spelling; what is nested too deep is kept as text, in the worst
+case all of it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.times import Told
 from domain.journal.canonical import NotAdmitted, admit
@@ -27,14 +28,14 @@ def payload(fact: Fact, time: Told) -> dict[str, Any]:
     if time.at is None and time.anomaly is not None:
         data["source_time"] = str(fact.at)[:_MAX_NATIVE]
     try:
-        return cast("dict[str, Any]", admit(data, 2))
+        return admit(data, 2)
     except NotAdmitted:
         pass
     try:
-        return cast("dict[str, Any]", admit(_flat(data, 0), 2))
+        return admit(_flat(data, 0), 2)
     except RecursionError:
         shallow = {key: value for key, value in data.items() if not isinstance(value, Mapping | list)}
-        return cast("dict[str, Any]", admit({**shallow, "record": fact.raw.decode("utf-8", "replace")}, 2))
+        return admit({**shallow, "record": fact.raw.decode("utf-8", "replace")}, 2)
 
 
 def _flat(value: Any, depth: int) -> Any:
@@ -44,5 +45,5 @@ def _flat(value: Any, depth: int) -> Any:
     if depth >= _DEEPEST:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
-        return {key: _flat(item, depth + 1) for key, item in cast("Mapping[str, Any]", value).items()}
-    return [_flat(item, depth + 1) for item in cast("list[Any]", value)]
+        return {key: _flat(item, depth + 1) for key, item in value.items()}
+    return [_flat(item, depth + 1) for item in value]

@@ -1,6 +1,7 @@
 """What the first bytes of a file hold, read as far as they go.
 
-The beginning of a document is closed where it was cut, so that its first keys and elements can be looked at without the rest.
+The beginning of a document is closed where it was cut, so that its first keys and elements can be looked at without
+the rest.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _MAX_LINES = 64
 class Peek:
     """The beginning of a file.
 
-    `document` is its first JSON value, cut or whole (None when there is none); `records` are the objects of the first lines, when
-    each line holds a value of its own; `text` is the beginning as text.
+    `document` is its first JSON value, cut or whole (None when there is none); `records` are the objects of the first
+    lines, when each line holds a value of its own; `text` is the beginning as text.
     """
 
     document: Any
@@ -71,7 +72,10 @@ def _records(body: bytes) -> tuple[dict[str, Any], ...]:
 
 
 def _first_value(body: bytes) -> tuple[Any, bool, bytes]:
-    """The value that starts `body`, whether it was whole, and the bytes after it. A cut value is closed at its last whole member."""
+    """The value that starts `body`, whether it was whole, and the bytes after it.
+
+    A cut value is closed at its last whole member.
+    """
     stack: list[bytes] = []
     safe, closing = 0, b""
     for token in _TOKEN.finditer(body):

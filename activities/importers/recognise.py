@@ -1,13 +1,14 @@
 """Which format a file is in, told by its content alone, or why it is no transcript this version reads.
 
-The readers exclude each other; formats of other kinds are named, so that a file that is skipped says what it seems to be.
+The readers exclude each other; formats of other kinds are named, so that a file that is skipped says what it seems to
+be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from activities.importers.peek import Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
@@ -22,7 +23,10 @@ READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), O
 
 @dataclass(frozen=True, slots=True)
 class NotATranscript:
-    """No reader takes the file: `skipped` when it is something else, `refused` when it is damaged. `reason` is one sentence."""
+    """No reader takes the file: `skipped` when it is something else, `refused` when it is damaged.
+
+    `reason` is one sentence.
+    """
 
     reason: str
     verdict: Literal["skipped", "refused"] = "skipped"
@@ -63,13 +67,17 @@ def _foreign(seen: Peek) -> str | None:
     for record in seen.records[:8]:
         if isinstance(record.get("payload"), Mapping) and isinstance(record.get("type"), str) and "timestamp" in record:
             return "a Codex rollout"
-        if "record_type" in record or (record.get("type") == "session" and "provider" in record) or record.get("type") == "model_change":
+        if (
+            "record_type" in record
+            or (record.get("type") == "session" and "provider" in record)
+            or record.get("type") == "model_change"
+        ):
             return "a Codex rollout" if "record_type" in record else "a pi session"
         if "resourceSpans" in record:
             return "an OpenTelemetry trace"
     document = seen.document
     if isinstance(document, Mapping):
-        return _foreign_object(cast("Mapping[str, Any]", document))
+        return _foreign_object(document)
     if isinstance(document, list) and _mini_messages(seen):
         return "a mini-swe-agent trajectory"
     return None
@@ -80,9 +88,13 @@ def _foreign_object(shape: Mapping[str, Any]) -> str | None:
     info = shape.get("info")
     if "resourceSpans" in keys:
         return "an OpenTelemetry trace"
-    if {"mistake_agent", "mistake_step"} & keys or ("question" in keys and "history" in keys and {"is_correct", "is_corrected", "question_ID"} & keys):
+    if {"mistake_agent", "mistake_step"} & keys or (
+        "question" in keys and "history" in keys and {"is_correct", "is_corrected", "question_ID"} & keys
+    ):
         return "a Who&When run"
-    if "trajectory_format" in keys or (isinstance(info, Mapping) and "messages" in keys | {"messages"} and "mini_version" in info):
+    if "trajectory_format" in keys or (
+        isinstance(info, Mapping) and "messages" in keys | {"messages"} and "mini_version" in info
+    ):
         return "a mini-swe-agent trajectory"
     if {"model_patch", "edit_outcome"} <= keys or {"instance_id", "model_patch"} <= keys:
         return "a sidecar with outcomes"
@@ -93,7 +105,7 @@ def _foreign_object(shape: Mapping[str, Any]) -> str | None:
 
 def _mini_messages(seen: Peek) -> bool:
     """Legacy mini-swe-agent: a bare list of messages that talk in fenced shell blocks and return codes."""
-    messages = [m for m in cast("list[Any]", seen.document) if isinstance(m, Mapping)]
+    messages = [m for m in seen.document if isinstance(m, Mapping)]
     if not messages or any("tool_calls" in m or m.get("role") == "tool" for m in messages):
         return False
     if not all("role" in m and "content" in m for m in messages):

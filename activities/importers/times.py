@@ -27,7 +27,10 @@ class Told:
 
 
 def told(raw: str | float | None) -> Told:
-    """Reads ISO 8601 with or without zone, or seconds (milliseconds, microseconds) since 1970. Nothing to read is no anomaly."""
+    """Reads ISO 8601 with or without zone, or seconds (milliseconds, microseconds) since 1970.
+
+    Nothing to read is no anomaly.
+    """
     if raw is None:
         return Told(None)
     if isinstance(raw, str):

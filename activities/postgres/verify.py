@@ -89,6 +89,8 @@ async def verify(
         found.head = Checkpoint(project, int(head[0]), bytes(head[1]).hex())
         if (walk.seq, walk.hash) != (int(head[0]), bytes(head[1])):
             found.problem(f"the chain ends at event {walk.seq}, the project's head says {head[0]}: the tail was cut or changed")
+    elif found.events:
+        found.problem("the project's head is missing, and events are there: it was deleted")
     for seq in sorted(due):
         found.problem(f"a checkpoint names event {seq}, and the journal ends at {walk.seq}: the tail was cut")
     return found

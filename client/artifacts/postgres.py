@@ -8,7 +8,7 @@ import hashlib
 import io
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from typing import Any, BinaryIO
 
 import psycopg
@@ -55,16 +55,12 @@ class PostgresArtifactStore:
     async def open_stream(self, project: str, sha256: str) -> AsyncGenerator[BinaryIO]:
         """The body as a file; see `ArtifactStore.open_stream`."""
         key = (checked_project(project), checked_hash(sha256))
-        async with self._transaction(project) as connection:
-            parts = await _parts(connection, key)
-            # one part is held in memory, more in a temporary file that has no name
-            file = io.BytesIO() if parts == 1 else tempfile.TemporaryFile()  # noqa: SIM115
-            try:
+        with ExitStack() as closing:
+            async with self._transaction(project) as connection:
+                parts = await _parts(connection, key)
+                # one part is held in memory, more in a temporary file that has no name
+                file = closing.enter_context(io.BytesIO() if parts == 1 else tempfile.TemporaryFile())  # noqa: SIM115
                 await _fetch(connection, key, file)
-            except BaseException:
-                file.close()
-                raise
-        with file:
             yield file
 
     async def exists(self, project: str, sha256: str) -> bool:

@@ -59,7 +59,7 @@ def published() -> Mapping[str, dict[str, Any]]:
     """Every schema by its file name below `docs/contracts`."""
     documents = {f"{model.__name__}.json": schema_of(model, model.__name__, "validation") for model in TAKEN}
     documents |= {f"{model.__name__}.json": schema_of(model, model.__name__, "serialization") for model in GIVEN}
-    documents["Event.json"] = schema_of(EventModel, "temporality.event/1", "validation")
+    documents["EventModel.json"] = schema_of(EventModel, "EventModel", "validation")
     for kind in CATALOGUE:
         name = f"events/{kind.name}/{kind.version}"
         documents[f"events/{kind.name}.json"] = schema_of(kind.payload, name, "validation")

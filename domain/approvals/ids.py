@@ -1,7 +1,7 @@
 """Ids of approvals: nodes of the envelope's form `node_<ulid>` (spec/4), derived from what they are asked for.
 
-A ULID is 128 bits in Crockford's base 32: 26 characters of which the first is 0 to 7. These bits are the first 128 of a sha256 and hold
-no time, so that asking again for the same thing names the same approval whenever it is asked.
+A ULID is 128 bits in Crockford's base 32: 26 characters of which the first is 0 to 7. These bits are the first 128 of a
+sha256 and hold no time, so that asking again for the same thing names the same approval whenever it is asked.
 """
 
 from __future__ import annotations

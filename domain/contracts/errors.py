@@ -62,6 +62,14 @@ class JournalUnavailable(TemporalityError):
     """The database did not answer; nothing was recorded."""
 
 
+class UnusableSetting(TemporalityError):
+    """A setting cannot be used:"""
+
+
+class NoAnswer(TemporalityError):
+    """No answer came in time, and what was sent may still take effect: send the same again to learn what became of it."""
+
+
 class ArtifactMissing(TemporalityError):
     """A body that events name is missing or damaged in the artifact store:"""
 
@@ -95,6 +103,8 @@ RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(
         NotFound: False,
         StaleFold: True,
         JournalUnavailable: True,
+        UnusableSetting: False,
+        NoAnswer: True,
         ArtifactMissing: True,
         ArtifactsUnavailable: True,
         NotATranscript: False,

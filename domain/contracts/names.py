@@ -32,6 +32,15 @@ SEARCH_ATTRIBUTES: dict[str, str] = {
 """Name to Temporal's index type; never personal data, because search attributes are not encrypted."""
 
 
+_OF_A_PROJECT = frozenset({"run", "import", "extraction", "approval", "ingest"})
+
+
+def project_of(workflow_id: str) -> str | None:
+    """The encoded project id in a workflow id; None where the workflow belongs to no project."""
+    kind, *rest = workflow_id.split("/")
+    return rest[0] if kind in _OF_A_PROJECT and len(rest) > 1 and rest[0] else None
+
+
 def run_workflow_id(project: str, run: str) -> str:
     return f"run/{project_id(project)}/{encode_id(run, 'run')}"
 

@@ -97,6 +97,17 @@ def _check_out(value: Any, limit: int, bodies: dict[bytes, None]) -> Any:
     return value
 
 
+def whole(value: Any) -> Any:
+    """`value` with lone surrogates, which UTF-8 cannot carry, replaced by U+FFFD in its texts and keys."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if is_object(value):
+        return {whole(key): whole(item) for key, item in value.items()}
+    if is_list(value):
+        return [whole(item) for item in value]
+    return value
+
+
 def size_of(value: Any) -> int:
     """The bytes of `value` as compact JSON in UTF-8."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str).encode("utf-8", "replace"))

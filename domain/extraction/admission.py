@@ -1,7 +1,8 @@
 """Admission: which of an extractor's candidates become knowledge, decided in the transaction that writes it.
 
-`admit` is a pure function of the rows and the request, so it may be folded again after a retry. A model only proposes: new claims are
-proposed and ask for an approval, known ones are confirmed or used by independent evidence and strengthened by anything else (law 7).
+`admit` is a pure function of the rows and the request, so it may be folded again after a retry. A model only proposes:
+new claims are proposed and ask for an approval, known ones are confirmed or used by independent evidence and
+strengthened by anything else (law 7).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from domain.extraction.context import HintGiven
 from domain.extraction.events import Invalid
 from domain.extraction.material import Cited
 from domain.extraction.outcome import Attempt, Tally, completed, event_id
+from domain.extraction.reading import RESULTS
 from domain.extraction.state import EXTRACTIONS, Extraction
 from domain.extraction.versions import ACTOR, SOURCE, producer
 from domain.extraction.weigh import Weighed, refuse, weigh
 from domain.journal.event import Event, stamp
 from domain.journal.rows import WorkingSet
-from domain.knowledge.decide import Cause, propose, rederive
+from domain.knowledge.decide import Cause, propose, rederive, say
 from domain.knowledge.normalise import claim_identity, normalise_claim, observation_identity
 from domain.knowledge.state import NODES, Node
 from domain.runs.commands.checks import checks
@@ -35,8 +37,9 @@ CAP = 7
 class AdmissionRequest:
     """What an extractor returned for one attempt, with everything needed to judge it.
 
-    `candidates` and `invalid` are `parse_candidates`' or a provider's; `evidence` is `material(events, cited ids)`; `hints` the
-    context's. `at` is when the extraction ended, `deadline` the absolute instant by which approvals must be decided.
+    `candidates` and `invalid` are `parse_candidates`' or a provider's; `evidence` is `material(events, cited ids)`;
+    `hints` the context's. `at` is when the extraction ended, `deadline` the absolute instant by which approvals must be
+    decided.
     """
 
     attempt: Attempt
@@ -69,7 +72,9 @@ def admit(rows: WorkingSet, request: AdmissionRequest) -> tuple[Event, ...]:
     attempt = request.attempt
     extraction = rows.get(EXTRACTIONS, Extraction, attempt.extraction, attempt.n)
     if extraction is None:
-        raise ExtractionRefused(f"extraction {attempt.extraction} attempt {attempt.n} has no started event; start it first")
+        raise ExtractionRefused(
+            f"extraction {attempt.extraction} attempt {attempt.n} has no started event; start it first"
+        )
     if extraction.state != "started":
         return ()
     weighed, invalid = _weigh_all(request)
@@ -117,7 +122,9 @@ def _merge(project: str, weighed: list[Weighed]) -> tuple[dict[str, Weighed], in
     return merged, len(weighed) - len(merged)
 
 
-def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally: Tally) -> tuple[Tally, tuple[Event, ...]]:
+def _admit_one(
+    rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally: Tally
+) -> tuple[Tally, tuple[Event, ...]]:
     attempt = request.attempt
     if _observed_already(rows, attempt.project, item):
         return replace(tally, duplicates_skipped=tally.duplicates_skipped + 1), ()
@@ -140,7 +147,7 @@ def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally
             approvals=(*tally.approvals, asked.data["approval"]),
         ), (proposed, asked)
     # A contradiction with another live node would be decided here, and counted as challenged.
-    outcome, event = rederive(cause, placed.node, item.claim)
+    outcome, event = _found_again(cause, placed.node, item)
     if outcome == "strengthened" and not _brings(placed.node, attempt.run, item):
         return replace(tally, duplicates_skipped=tally.duplicates_skipped + 1), ()
     return replace(
@@ -152,7 +159,9 @@ def _admit_one(rows: WorkingSet, request: AdmissionRequest, item: Weighed, tally
 
 
 def _place(rows: WorkingSet, project: str, item: Weighed) -> _Placed | Invalid | None:
-    """The first generation that is not ended; None where the claim adds nothing to what was decided, or is forgotten."""
+    """The first generation that is not ended; None where the claim adds nothing to what was decided, or is
+    forgotten.
+    """
     said = normalise_claim(item.claim.proposition)
     generation, cited, earlier = 0, frozenset[str](), None
     while True:
@@ -173,15 +182,34 @@ def _place(rows: WorkingSet, project: str, item: Weighed) -> _Placed | Invalid |
         generation, earlier = generation + 1, node
 
 
+def _found_again(cause: Cause, node: Node, item: Weighed) -> tuple[str, Event]:
+    """What finding a live node again says of it, with all its citations attached.
+
+    An observation needs another execution and not other bytes (law 7); results of a run that was not there yet are one.
+    """
+    new_run = cause.run != node.origin_run and cause.run not in node.runs
+    if node.kind == "observation" and new_run and any(cited["type"] in RESULTS for cited in item.telling):
+        evidence = item.claim.evidence
+        if node.state in ("proposed", "challenged"):
+            basis = {"basis": "execution-reverification.v1"}
+            return "confirmed", say(cause, "knowledge.confirmed", node.knowledge_id, basis, evidence)
+        return "used", say(cause, "knowledge.used", node.knowledge_id, {"basis": "execution-reuse.v1"}, evidence)
+    outcome, event = rederive(cause, node, replace(item.claim, evidence=item.telling))
+    return outcome, replace(event, evidence=item.claim.evidence)
+
+
 def _brings(node: Node, run: str, item: Weighed) -> bool:
     """Whether a strengthening adds anything: content nobody cited yet, or the first citation by this run."""
     return bool(item.hashes - frozenset(node.cited)) or (run != node.origin_run and run not in node.runs)
 
 
-_SUCCESS = re.compile(r"\b(pass(es|ed)?|succe(eds?|eded|ss\w*)|exit(s|ed)?|green|проход\w+|прош\w+|успешн\w+|заверш\w+)\b", re.I)
-_FILLER = frozenset(
-    "the a command test tests suite all now with and code status 0 zero is are in on run runs running ok without errors any "
-    "returns returned by все тесты команда тест с кодом без ошибок теперь в на и".split()
+_SUCCESS = re.compile(
+    r"\b(pass(es|ed)?|succe(eds?|eded|ss\w*)|exit(s|ed)?|green|проход\w+|прош\w+|успешн\w+|заверш\w+)\b", re.I
+)
+_FILLER = re.compile(
+    r"\b(?:the|a|command|tests?|suite|all|now|with|and|code|status|0|zero|is|are|in|on|runs?|running|ok|without|errors|any|"
+    r"returns|returned|by|все|тесты|команда|тест|с|кодом|без|ошибок|теперь|в|на|и)\b",
+    re.I,
 )
 
 
@@ -199,9 +227,12 @@ def _observed_already(rows: WorkingSet, project: str, item: Weighed) -> bool:
             if command is None:
                 continue
             rest = text.replace(command, " ").replace(check.workspace.casefold() or "\0", " ")
-            words = set(re.findall(r"[\w']+", _SUCCESS.sub(" ", rest))) - _FILLER
-            alone = item.claim.kind == "observation" or not words
-            if alone and rows.get(NODES, Node, observation_identity(project, check.workspace, check.canonical)) is not None:
+            more = re.search(r"\w", _FILLER.sub(" ", _SUCCESS.sub(" ", rest)))
+            alone = item.claim.kind == "observation" or more is None
+            if (
+                alone
+                and rows.get(NODES, Node, observation_identity(project, check.workspace, check.canonical)) is not None
+            ):
                 return True
     return False
 
@@ -210,9 +241,17 @@ def _cause(request: AdmissionRequest, item: Weighed) -> Cause:
     attempt = request.attempt
     name, version = producer(attempt.extractor)
     return Cause(
-        project=attempt.project, source=SOURCE, key=attempt.key, at=request.at, actor=ACTOR, producer=name,
-        producer_version=version, caused_by=item.caused_by, run=attempt.run, task=attempt.task,
-    )  # fmt: skip
+        project=attempt.project,
+        source=SOURCE,
+        key=attempt.key,
+        at=request.at,
+        actor=ACTOR,
+        producer=name,
+        producer_version=version,
+        caused_by=item.caused_by,
+        run=attempt.run,
+        task=attempt.task,
+    )
 
 
 def _ask(request: AdmissionRequest, knowledge: str, proposition: str, proposed: str) -> Event:
@@ -220,13 +259,24 @@ def _ask(request: AdmissionRequest, knowledge: str, proposition: str, proposed: 
     attempt = request.attempt
     data = {
         "approval": approval_id(attempt.extraction, knowledge),
-        "proposed_action": {"kind": "knowledge.confirm", "target": knowledge, "arguments": {"proposition": proposition}},
+        "proposed_action": {
+            "kind": "knowledge.confirm",
+            "target": knowledge,
+            "arguments": {"proposition": proposition},
+        },
         "criticality": "routine",
         "deadline": stamp(request.deadline),
         "proposed_by_run": attempt.run,
     }
     return Event(
-        project=attempt.project, source=SOURCE, event_id=event_id(attempt, "approval.requested", knowledge),
-        type="approval.requested", occurred_at=request.at, data=data, run=attempt.run, task=attempt.task, actor=ACTOR,
+        project=attempt.project,
+        source=SOURCE,
+        event_id=event_id(attempt, "approval.requested", knowledge),
+        type="approval.requested",
+        occurred_at=request.at,
+        data=data,
+        run=attempt.run,
+        task=attempt.task,
+        actor=ACTOR,
         caused_by=(proposed,),
-    )  # fmt: skip
+    )

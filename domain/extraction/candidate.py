@@ -1,12 +1,13 @@
 """What an extractor returns: 0..N candidates, and what of a model's answer is no candidate.
 
-A model's answer is data: whatever it holds, reading it yields candidates and a list of what was invalid, and changes nothing else.
+A model's answer is data: whatever it holds, reading it yields candidates and a list of what was invalid, and changes
+nothing else.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -30,8 +31,8 @@ class Citation(_Strict):
 class Candidate(_Strict):
     """One proposition worth keeping beyond its run (spec/2 section 8).
 
-    `confidence` is a decimal from 0 to 1 written as a string: information only. `provenance` is the event the proposition was
-    written in. `rule` names the rule that found it, where rules did.
+    `confidence` is a decimal from 0 to 1 written as a string: information only. `provenance` is the event the
+    proposition was written in. `rule` names the rule that found it, where rules did.
     """
 
     kind: Literal["claim", "observation"]
@@ -57,15 +58,18 @@ def answer_schema() -> dict[str, Any]:
 def parse_candidates(raw: str | bytes) -> tuple[tuple[Candidate, ...], tuple[Invalid, ...]]:
     """The candidates of a model's raw answer, and each thing in it that is none with its reason.
 
-    The answer is `{"candidates": [...]}` or the bare list. Reason codes: `not_json`, `wrong_shape`, `invalid_candidate`.
+    The answer is `{"candidates": [...]}` or the bare list. Reason codes: `not_json`, `wrong_shape`,
+    `invalid_candidate`.
     """
     try:
         answer = json.loads(raw)
     except (ValueError, RecursionError) as error:
         return (), (_invalid("not_json", f"the answer is not JSON: {error}", raw),)
-    listed = answer.get("candidates") if isinstance(answer, dict) else answer
-    if not isinstance(listed, list):
-        return (), (_invalid("wrong_shape", "the answer is neither a list of candidates nor an object with `candidates`", raw),)
+    listed = answer.get("candidates") if _is_object(answer) else answer
+    if not _is_list(listed):
+        return (), (
+            _invalid("wrong_shape", "the answer is neither a list of candidates nor an object with `candidates`", raw),
+        )
     valid: list[Candidate] = []
     invalid: list[Invalid] = []
     for item in listed:
@@ -76,14 +80,24 @@ def parse_candidates(raw: str | bytes) -> tuple[tuple[Candidate, ...], tuple[Inv
     return tuple(valid), tuple(invalid)
 
 
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
 def _said(item: Any) -> str:
-    proposition = item.get("proposition") if isinstance(item, dict) else None
+    proposition = item.get("proposition") if _is_object(item) else None
     return proposition if isinstance(proposition, str) else json.dumps(item, ensure_ascii=False)
 
 
 def _invalid(code: str, reason: str, shown: str | bytes) -> Invalid:
     text = shown.decode("utf-8", "replace") if isinstance(shown, bytes) else shown
-    return Invalid(reason_code=code, reason=reason[:1000], proposition=text.encode("utf-8", "replace").decode()[:_SHOWN])
+    return Invalid(
+        reason_code=code, reason=reason[:1000], proposition=text.encode("utf-8", "replace").decode()[:_SHOWN]
+    )
 
 
 def _sentence(error: ValidationError) -> str:

@@ -1,7 +1,9 @@
-"""The compact extraction context: what of a run an extractor sees (spec/2 section 7), bounded, with every text's exact place.
+"""The compact extraction context: what of a run an extractor sees (spec/2 section 7), bounded, with every text's exact
+place.
 
-A piece says which field of its event it stands in and at which character, so a span found in it is a span of the event. What did not
-fit is counted. Text that was given to the run as a hint is listed apart, for recognising repetitions, and shown to no extractor.
+A piece says which field of its event it stands in and at which character, so a span found in it is a span of the event.
+What did not fit is counted. Text that was given to the run as a hint is listed apart, for recognising repetitions, and
+shown to no extractor.
 """
 
 from __future__ import annotations
@@ -75,7 +77,9 @@ class HintGiven(_Model):
 
 
 class Cut(_Model):
-    """What did not fit: events read, items left out, characters left out, bodies of which only the preview was there."""
+    """What did not fit: events read, items left out, characters left out, bodies of which only the preview was
+    there.
+    """
 
     items_seen: int = 0
     items_dropped: int = 0
@@ -102,7 +106,9 @@ class ExtractionContext(_Model):
         return self.model_copy(update={"hints": (), "items": tuple(item for item in self.items if not item.hint)})
 
 
-def compact(events: Iterable[Event], bodies: Mapping[str, str] | None = None, limits: Limits | None = None) -> ExtractionContext:
+def compact(
+    events: Iterable[Event], bodies: Mapping[str, str] | None = None, limits: Limits | None = None
+) -> ExtractionContext:
     """The context of one run from its events in journal order; `bodies` are artifact texts by sha256."""
     bounds = limits or Limits()
     known = list(events)
@@ -129,7 +135,10 @@ def compact(events: Iterable[Event], bodies: Mapping[str, str] | None = None, li
         items=tuple(fitting),
         hints=tuple(hints),
         cut=Cut(
-            items_seen=len(items), items_dropped=len(items) - len(fitting), characters_dropped=characters - kept, previews_only=previews
+            items_seen=len(items),
+            items_dropped=len(items) - len(fitting),
+            characters_dropped=characters - kept,
+            previews_only=previews,
         ),
     )
 
@@ -144,14 +153,31 @@ def _hints(reading: Reading) -> list[HintGiven]:
 
 def _item(position: int, reading: Reading) -> ContextItem:
     event = reading.event
-    pieces = () if reading.hint else tuple(
-        Piece(field=body.field, offset=offset, text=part) for body in reading.bodies for offset, part in visible(body.text)
-    )  # fmt: skip
+    pieces = (
+        ()
+        if reading.hint
+        else tuple(
+            Piece(field=body.field, offset=offset, text=part)
+            for body in reading.bodies
+            for offset, part in visible(body.text)
+        )
+    )
     return ContextItem(
-        position=position, event_id=event.event_id, kind=reading.kind, role=reading.role, type=reading.type, pieces=pieces,
-        tool=reading.tool, command=reading.command, exit_code=reading.exit_code, success=reading.success,
-        operation_id=event.operation_id, frame=event.frame, knowledge=reading.knowledge, hint=reading.hint,
-    )  # fmt: skip
+        position=position,
+        event_id=event.event_id,
+        kind=reading.kind,
+        role=reading.role,
+        type=reading.type,
+        pieces=pieces,
+        tool=reading.tool,
+        command=reading.command,
+        exit_code=reading.exit_code,
+        success=reading.success,
+        operation_id=event.operation_id,
+        frame=event.frame,
+        knowledge=reading.knowledge,
+        hint=reading.hint,
+    )
 
 
 _MESSAGES = frozenset({"user_message", "agent_message", "agent_thought", "final_result"})
@@ -160,7 +186,9 @@ _SHARES = ((1, 1), (2, 1), (4, 1), (8, 2), (16, 4), (32, 8))
 
 
 def _fit(items: list[ContextItem], limits: Limits) -> list[ContextItem]:
-    """All items, ever shorter, until they fit; then without the oldest results, then without the oldest messages but the first."""
+    """All items, ever shorter, until they fit; then without the oldest results, then without the oldest messages but
+    the first.
+    """
     shrunk: list[ContextItem] = []
     for results, messages in _SHARES:
         result_limit, message_limit = limits.result_characters // results, limits.message_characters // messages
@@ -183,7 +211,8 @@ def _shorten(item: ContextItem, limit: int) -> ContextItem:
     """The item with at most `limit` characters: two thirds from the beginning, the rest from the end."""
     if item.characters <= limit:
         return item
-    head, kept = limit * 2 // 3, []
+    head = limit * 2 // 3
+    kept: list[Piece] = []
     skip = item.characters - limit
     at = 0
     for piece in item.pieces:

@@ -1,4 +1,6 @@
-"""The extraction's own events: started, completed, failed, each once per (trajectory, version, n) whoever writes it how often."""
+"""The extraction's own events: started, completed, failed, each once per (trajectory, version, n) whoever writes it
+how often.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of the candidates. `challenged` stays 0 until contradictions are decided here; `aged` belongs to the sweep."""
+    """What became of the candidates. `challenged` stays 0 until contradictions are decided here; `aged` belongs to
+    the sweep.
+    """
 
     proposed: int = 0
     strengthened: int = 0
@@ -53,11 +57,18 @@ class Tally:
         skipped = len(self.invalid)
         return {
             "candidates_count": self.proposed + self.strengthened + self.challenged + self.duplicates_skipped + skipped,
-            "proposed": self.proposed, "strengthened": self.strengthened, "confirmed": self.confirmed, "used": self.used,
-            "challenged": self.challenged, "aged": self.aged, "duplicates_skipped": self.duplicates_skipped,
-            "invalid_skipped": skipped, "candidates": list(self.candidates), "approvals": list(self.approvals),
+            "proposed": self.proposed,
+            "strengthened": self.strengthened,
+            "confirmed": self.confirmed,
+            "used": self.used,
+            "challenged": self.challenged,
+            "aged": self.aged,
+            "duplicates_skipped": self.duplicates_skipped,
+            "invalid_skipped": skipped,
+            "candidates": list(self.candidates),
+            "approvals": list(self.approvals),
             "invalid": [item.model_dump() for item in self.invalid[:LISTED]],
-        }  # fmt: skip
+        }
 
 
 def started(attempt: Attempt, at: datetime, caused_by: tuple[str, ...] = ()) -> Event:
@@ -68,7 +79,9 @@ def started(attempt: Attempt, at: datetime, caused_by: tuple[str, ...] = ()) -> 
 def completed(attempt: Attempt, at: datetime, tally: Tally, duration_ms: int, model: str) -> Event:
     """The extraction ended with these counts; `model` names what served the capability class."""
     data = tally.counters() | {"duration_ms": duration_ms, "model": model}
-    return _say(attempt, "knowledge.extraction.completed", at, data, (event_id(attempt, "knowledge.extraction.started"),))
+    return _say(
+        attempt, "knowledge.extraction.completed", at, data, (event_id(attempt, "knowledge.extraction.started"),)
+    )
 
 
 def failed(attempt: Attempt, at: datetime, reason_code: str, reason: str) -> Event:
@@ -84,9 +97,20 @@ def event_id(attempt: Attempt, kind: str, knowledge: str = "") -> str:
 
 def _say(attempt: Attempt, kind: str, at: datetime, data: Mapping[str, Any], caused_by: tuple[str, ...]) -> Event:
     named = {
-        "extraction": attempt.extraction, "trajectory": attempt.trajectory, "extractor": attempt.extractor, "n": attempt.n,
-    }  # fmt: skip
+        "extraction": attempt.extraction,
+        "trajectory": attempt.trajectory,
+        "extractor": attempt.extractor,
+        "n": attempt.n,
+    }
     return Event(
-        project=attempt.project, source=SOURCE, event_id=event_id(attempt, kind), type=kind, occurred_at=at,
-        data=named | dict(data), run=attempt.run, task=attempt.task, actor=ACTOR, caused_by=caused_by,
-    )  # fmt: skip
+        project=attempt.project,
+        source=SOURCE,
+        event_id=event_id(attempt, kind),
+        type=kind,
+        occurred_at=at,
+        data=named | dict(data),
+        run=attempt.run,
+        task=attempt.task,
+        actor=ACTOR,
+        caused_by=caused_by,
+    )

@@ -1,6 +1,7 @@
 """How extraction reads an event: what kind of thing it is, which texts it holds, and what kind of evidence those are.
 
-What an agent wrote itself (messages, reports of delegates, what it echoed) is never a result; text given to it as a hint is nothing at all.
+What an agent wrote itself (messages, reports of delegates, what it echoed) is never a result; text given to it as a
+hint is nothing at all.
 """
 
 from __future__ import annotations
@@ -9,31 +10,52 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from domain.journal.event import Event
+from domain.knowledge.evolve import KERNEL
 from domain.runs.commands.checks import checks, checks_argv
 from domain.runs.events import body_text
 
 Kind = Literal[
-    "user_message", "agent_message", "agent_thought", "tool_call", "tool_result", "state_change", "report", "observation",
-    "final_result", "hint",
-]  # fmt: skip
+    "user_message",
+    "agent_message",
+    "agent_thought",
+    "tool_call",
+    "tool_result",
+    "state_change",
+    "report",
+    "observation",
+    "final_result",
+    "hint",
+]
 EvidenceType = Literal[
-    "user_statement", "agent_message", "tool_call", "tool_result", "command_result", "check_result", "state_change", "agent_report",
-    "observation", "hint",
-]  # fmt: skip
+    "user_statement",
+    "agent_message",
+    "tool_call",
+    "tool_result",
+    "command_result",
+    "check_result",
+    "state_change",
+    "agent_report",
+    "observation",
+    "hint",
+]
 Role = Literal["user", "agent", "tool", "mcp", "system"]
 GROUNDS: frozenset[str] = frozenset({"tool_result", "command_result", "check_result", "user_statement"})
 """Evidence on which a claim may stand: somebody other than the agent said it (issue: "at least one of")."""
 RESULTS: frozenset[str] = frozenset({"tool_result", "command_result", "check_result"})
 
 SHORT_ARGUMENT = 300
-"""A call's argument of up to this many characters on one line says what the result is about (a path, a pattern) and may ground with it."""
+"""A call's argument of up to this many characters on one line says what the result is about (a path, a pattern) and
+may ground with it.
+"""
 
 _HINTS = re.compile(r"<temporality-hints\b[^>]*>.*?(?:</temporality-hints\s*>|\Z)", re.S | re.I)
 _TAGS = re.compile(r"</?temporality-hints\b[^>]*>", re.I)
-_DELEGATES = frozenset({"task", "agent", "delegate", "think", "finish", "attempt_completion", "exitplanmode", "todowrite", "submit"})
+_DELEGATES = frozenset(
+    {"task", "agent", "delegate", "think", "finish", "attempt_completion", "exitplanmode", "todowrite", "submit"}
+)
 _SPOKEN = re.compile(r"\s*(?:echo|printf)\b[^$`|;&<>]*\Z")
 _TURNS: Mapping[str, tuple[Kind, Role, EvidenceType]] = {
     "turn.user": ("user_message", "user", "user_statement"),
@@ -41,13 +63,13 @@ _TURNS: Mapping[str, tuple[Kind, Role, EvidenceType]] = {
     "turn.thought": ("agent_thought", "agent", "agent_message"),
 }
 _BODIES = ("output", "error", "result", "text")
-KERNEL = "auto/"
-"""Ids of the kernel's own observations start with this (spec/1)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A text of an event: the field of its data it stands in, and its characters (`sha256` where it lies in the artifact store)."""
+    """A text of an event: the field of its data it stands in, and its characters (`sha256` where it lies in the
+    artifact store).
+    """
 
     field: str
     text: str
@@ -83,7 +105,9 @@ class _Call:
 
 
 def read(events: Iterable[Event], bodies: Mapping[str, str] | None = None) -> Iterator[Reading]:
-    """Every event of a run that extraction may see, in order. `bodies` are artifact texts by sha256; what is missing shows its preview."""
+    """Every event of a run that extraction may see, in order. `bodies` are artifact texts by sha256; what is missing
+    shows its preview.
+    """
     held = bodies or {}
     calls: dict[str, _Call] = {}
     for event in events:
@@ -113,7 +137,12 @@ def _read(event: Event, held: Mapping[str, str], calls: dict[str, _Call]) -> Rea
         return Reading(event, "final_result", "agent", "agent_report", _texts(data, ("result",), held))
     if kind == "knowledge.proposed" and str(data.get("knowledge", "")).startswith(KERNEL):
         return Reading(
-            event, "observation", "system", "observation", _texts(data, ("proposition",), held), knowledge=data.get("knowledge")
+            event,
+            "observation",
+            "system",
+            "observation",
+            _texts(data, ("proposition",), held),
+            knowledge=data.get("knowledge"),
         )
     return None
 
@@ -123,10 +152,7 @@ def _call(event: Event, held: Mapping[str, str], calls: dict[str, _Call]) -> Rea
     tool, argv = data.get("tool"), data.get("argv")
     command = data.get("command") or (shlex.join(map(str, argv)) if argv else None)
     place = event.workspace or ""
-    if argv:
-        proves = checks_argv(tuple(map(str, argv)), place)
-    else:
-        proves = checks(command, place) if command else ()
+    proves = checks_argv(tuple(map(str, argv)), place) if argv else checks(command or "", place)
     if event.operation_id:
         calls.setdefault(event.operation_id, _Call(tool, command, bool(proves)))
     texts = (Body("command", command),) if command else _arguments(data.get("arguments"), held)
@@ -158,10 +184,14 @@ def _texts(data: Mapping[str, Any], fields: tuple[str, ...], held: Mapping[str, 
     return tuple(body for body in found if body is not None and body.text)
 
 
+def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
+
+
 def _body(field: str, value: Any, held: Mapping[str, str]) -> Body | None:
     if isinstance(value, str):
         return Body(field, value)
-    if isinstance(value, Mapping):
+    if _is_object(value):
         sha = value.get("artifact")
         if isinstance(sha, str):
             return Body(field, held[sha], sha) if sha in held else Body(field, body_text(value), sha, complete=False)
@@ -169,7 +199,7 @@ def _body(field: str, value: Any, held: Mapping[str, str]) -> Body | None:
 
 
 def _arguments(arguments: Any, held: Mapping[str, str]) -> tuple[Body, ...]:
-    if isinstance(arguments, Mapping):
+    if _is_object(arguments):
         found = (_body(f"arguments.{key}", value, held) for key, value in arguments.items())
         return tuple(body for body in found if body is not None and body.text)
     body = _body("arguments", arguments, held)

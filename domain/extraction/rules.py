@@ -1,8 +1,9 @@
 """The deterministic `rules` provider: claims that agents and users state and that results of the run ground.
 
-Sentence by sentence: does it stand alone and say something that lasts (`statements`), do its names occur in results before it (`support`),
-was it taken back later, and is it a conclusion rather than a guess on the way. Precision comes before recall: a run that taught nothing
-gives nothing. `explain` gives every decision with the rule or filter that made it; `propose` gives what was kept.
+Sentence by sentence: does it stand alone and say something that lasts (`statements`), do its names occur in results
+before it (`support`), was it taken back later, and is it a conclusion rather than a guess on the way. Precision comes
+before recall: a run that taught nothing gives nothing. `explain` gives every decision with the rule or filter that made
+it; `propose` gives what was kept.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ USER_CHARACTERS = 2_000
 """A longer user message is a prompt, a file or a log rather than somebody's statement."""
 
 _BELIEVED = frozenset({"decision", "constraint", "incompatibility"})
-"""What a user's own word is enough for; what users say about causes is a report of a symptom more often than a finding."""
+"""What a user's own word is enough for; what users say about causes is a report of a symptom more often than a
+finding.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +102,19 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
 
 def _speaking(context: ExtractionContext) -> list[ContextItem]:
     """Items somebody says something in; the run's final result where it is not its last message again."""
-    said = [item for item in context.items if item.kind in ("agent_message", "agent_thought", "user_message") and not item.hint]
+    said = [
+        item
+        for item in context.items
+        if item.kind in ("agent_message", "agent_thought", "user_message") and not item.hint
+    ]
     texts = {item.text.strip() for item in said}
     final = [item for item in context.items if item.kind == "final_result" and item.text.strip() not in texts]
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _weigh(context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]) -> _Found | Decision:
+def _weigh(
+    context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]
+) -> _Found | Decision:
     sentence, before = spoken
     statement = state(sentence, before)
     if isinstance(statement, Refused):
@@ -121,7 +130,9 @@ def _weigh(context: ExtractionContext, item: ContextItem, place: int, spoken: tu
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
     names = len(statement.names)
-    score = statement.strength + 2 * statement.concluding + (names > 1) + (names > 2) + supported.whole + supported.verified
+    score = (
+        statement.strength + 2 * statement.concluding + (names > 1) + (names > 2) + supported.whole + supported.verified
+    )
     after = [other for other in context.items if other.position > item.position and other.kind != "final_result"]
     if item.kind in ("agent_message", "final_result", "user_message"):
         upcoming = next((other.kind for other in after if other.kind != "agent_thought"), None)
@@ -133,13 +144,17 @@ def _score(context: ExtractionContext, item: ContextItem, statement: Statement, 
 def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Found]) -> str:
     """Why a candidate falls: taken back later, a hint repeated, said already by a stronger one, or one too many."""
     statement = candidate.statement
-    if any(content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints):
+    if any(
+        content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints
+    ):
         return "from_hint"
     if _revised(context, candidate):
         return "revised"
     for stronger in kept:
-        shared = set(statement.names) & set(stronger.statement.names)
-        if shared and alike(statement.proposition, stronger.statement.proposition) >= ALIKE:
+        names, others = set(statement.names), set(stronger.statement.names)
+        if (names <= others or others <= names) and alike(
+            statement.proposition, stronger.statement.proposition
+        ) >= ALIKE:
             return "said_already"
     return "over_most" if len(kept) >= MOST else ""
 
@@ -165,22 +180,36 @@ def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:
 
 
 def _kept(found: _Found, existing: Sequence[KnownClaim]) -> Decision:
-    """A known claim with the same content lends its wording, so that it is found again instead of told a second time."""
+    """A known claim with the same content lends its wording, so that it is found again instead of told a second
+    time.
+    """
     said = content(found.statement.proposition)
-    known = next((claim.proposition for claim in existing if content(claim.proposition) == said), found.statement.proposition)
+    known = next(
+        (claim.proposition for claim in existing if content(claim.proposition) == said), found.statement.proposition
+    )
     return replace(_dropped(found, "kept"), kept=True, proposition=known)
 
 
 def _dropped(found: _Found, reason: str) -> Decision:
     return Decision(
-        found.item.position, found.item.event_id, found.sentence.text, False, reason, found.statement.rule, found.score,
-        found.statement.proposition, found.support,
-    )  # fmt: skip
+        found.item.position,
+        found.item.event_id,
+        found.sentence.text,
+        False,
+        reason,
+        found.statement.rule,
+        found.score,
+        found.statement.proposition,
+        found.support,
+    )
 
 
 def _candidate(decision: Decision) -> Candidate:
     cited = decision.support.events if decision.support else ()
     return Candidate(
-        kind="claim", proposition=decision.proposition, evidence=[Citation(event_id=event) for event in cited],
-        provenance=decision.event_id, rule=decision.rule,
-    )  # fmt: skip
+        kind="claim",
+        proposition=decision.proposition,
+        evidence=[Citation(event_id=event) for event in cited],
+        provenance=decision.event_id,
+        rule=decision.rule,
+    )

@@ -1,7 +1,7 @@
 """Sentences of a message: blocks first, then sentences that never end inside a code span, a quoted string or a number.
 
-Fenced code, tables and quotations of a message are no sentences of its author. A heading or a bold lead such as `Root cause:` is kept
-as the label of the sentences it stands over.
+Fenced code, tables and quotations of a message are no sentences of its author. A heading or a bold lead such as `Root
+cause:` is kept as the label of the sentences it stands over.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence on one line, without marks of emphasis; `label` is the heading or lead over it, '' where there is none.
+    """A sentence on one line, without marks of emphasis; `label` is the heading or lead over it, '' where there is
+    none.
 
     `heading` says that the label stands over more than this sentence, `item` that it is a list item's.
     """
@@ -77,7 +78,14 @@ def _units(text: str) -> Iterator[tuple[str, bool]]:
     item = False
     for line in (*text.split("\n"), ""):
         marked = _MARKER.match(line)
-        breaks = not line.strip() or marked or _HEADING.match(line) or (_SKIPPED.match(line) and not (item and held))
+        ended = bool(held) and held[-1].endswith((".", "!", "?"))
+        breaks = (
+            ended
+            or not line.strip()
+            or marked
+            or _HEADING.match(line)
+            or (_SKIPPED.match(line) and not (item and held))
+        )
         if breaks and held:
             yield " ".join(held), item
             held = []
@@ -98,5 +106,7 @@ def _units(text: str) -> Iterator[tuple[str, bool]]:
 def _plain(text: str) -> str:
     """Without marks of emphasis outside code spans, white space in one form."""
     pieces = re.split(r"(`+[^`]*`+)", text)
-    plain = (piece if place % 2 else _EMPHASIS.sub(lambda mark: mark[1] or "", piece) for place, piece in enumerate(pieces))
+    plain = (
+        piece if place % 2 else _EMPHASIS.sub(lambda mark: mark[1] or "", piece) for place, piece in enumerate(pieces)
+    )
     return re.sub(r"\s+", " ", "".join(plain)).strip()

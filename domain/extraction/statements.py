@@ -1,7 +1,8 @@
 """From a sentence to a statement that stands alone, or the reason why it does not.
 
-Words are looked for outside code spans and quoted strings only. What a statement is about are its names: code, paths, identifiers. Ids of
-single records (a reservation, a user, a commit) and places of one machine are no names: what is said of them ends with the run.
+Words are looked for outside code spans and quoted strings only. What a statement is about are its names: code, paths,
+identifiers. Ids of single records (a reservation, a user, a commit) and places of one machine are no names: what is
+said of them ends with the run.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS, REFUSALS
+from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS
 from domain.extraction.grounding import anchors
+from domain.extraction.refusals import ADVICE, REFUSALS
 from domain.extraction.segment import Sentence
 
 MIN_WORDS, MAX_WORDS, MAX_LENGTH = 5, 60, 420
@@ -19,14 +21,17 @@ _SPANS = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|«[^»]*»|(?<!\w)'[^'\n]
 _WE = re.compile(r"(?<![\w-])(?:we|our|ours|us|мы|наш\w*|нам|нас)(?![\w-])", re.I)
 _SCRIPTS = re.compile(r"[^\x00-\u024f\u0370-\u04ff\u2000-\u2bff\ufe00-\ufe0f]")
 _RECORD = re.compile(
-    r"[A-Z0-9]{5,10}|[A-Z]{2,4}\d{2,6}|\w*_\d{3,}|[0-9a-f]{7,64}|[0-9a-f-]{32,36}|#?\d[\d.,:/%-]*|\d{4}-\d\d-\d\d.*", re.ASCII
+    r"[A-Z0-9]{5,10}|[A-Z]{2,4}\d{2,6}|\w*_\d{3,}|[0-9a-f]{7,64}|[0-9a-f-]{32,36}|#?\d[\d.,:/%-]*|\d{4}-\d\d-\d\d.*",
+    re.ASCII,
 )
-_PLACES = re.compile(r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I)
+_PLACES = re.compile(
+    r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I
+)
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
 _IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)
 _SUBJECT = re.compile(
-    r"^((?:the )?`[^`]+`(?: (?:function|method|class|module|script|command|hook|endpoint|option|flag|file|table|field|helper|setting|package|"
-    r"library|component))?) (?=[a-z])",
+    r"^((?:the )?`[^`]+`(?: (?:function|method|class|module|script|command|hook|endpoint|option|flag|file|table|field|"
+    r"helper|setting|package|library|component))?) (?=[a-z])",
     re.I,
 )
 _CODE = re.compile(r"`([^`]+)`")
@@ -34,7 +39,9 @@ _CODE = re.compile(r"`([^`]+)`")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A proposition as it would be proposed: the rule that found it, that rule's strength, and the names it is about."""
+    """A proposition as it would be proposed: the rule that found it, that rule's strength, and the names it is
+    about.
+    """
 
     proposition: str
     rule: str
@@ -60,8 +67,7 @@ def state(sentence: Sentence, before: str = "") -> Statement | Refused:
     found = [cue for cue in CUES if cue.words.search(words)]
     rules = frozenset(cue.rule for cue in found)
     for reason, pattern in REFUSALS:
-        # advice is worth keeping with its reason only
-        if pattern.search(words) and not (reason == "advice" and "cause" in rules):
+        if pattern.search(words) and not (reason == ADVICE and "cause" in rules):
             return Refused(reason)
     if not MIN_WORDS <= len(text.split()) <= MAX_WORDS or len(text) > MAX_LENGTH:
         return Refused("length")
@@ -88,7 +94,9 @@ def _resolved(text: str, before: str) -> str:
 
 
 def is_name(anchor: str, text: str) -> bool:
-    """Whether an anchor names something that lasts: code, a path, an identifier; not a number and not one record's id."""
+    """Whether an anchor names something that lasts: code, a path, an identifier; not a number and not one record's
+    id.
+    """
     bare = anchor.strip("`'\"").strip()
     if not re.search(r"[^\W\d_]", bare) or _RECORD.fullmatch(bare):
         return False
@@ -96,7 +104,9 @@ def is_name(anchor: str, text: str) -> bool:
 
 
 def _bare(sentence: Sentence) -> tuple[str, bool, bool]:
-    """The text without openings; whether a label or an opening says that it concludes; whether it is said to be a cause."""
+    """The text without openings; whether a label or an opening says that it concludes; whether it is said to be a
+    cause.
+    """
     text, label = sentence.text.strip(), sentence.label.strip()
     concluding = causal = False
     if label and LABELS.fullmatch(label):
@@ -128,16 +138,20 @@ def _sentence(text: str) -> str:
     return first.rstrip()
 
 
-_SMALL = frozenset(
-    "a an the that is are was were be been being of to in on at for and so then when it its this as by with also just very "
-    "это что в на с и то же уже для".split()
+_SMALL = re.compile(
+    r"a|an|the|that|is|are|was|were|be|been|being|to|of|in|on|at|for|and|so|then|when|it|its|this|as|by|with|also|just|very|"
+    r"это|что|в|на|с|и|то|же|уже|для"
 )
 
 
 def content(text: str) -> tuple[str, ...]:
-    """The words and code of a text in order, without those that only bind: two texts with the same content say the same."""
+    """The words and code of a text in order, without those that only bind: two texts with the same content say the
+    same.
+    """
     tokens = re.findall(r"`[^`]*`|\"[^\"]*\"|[\w./:()=-]*\w", text)
-    return tuple(token if token[0] in "`\"" else token.casefold() for token in tokens if token.casefold() not in _SMALL)
+    return tuple(
+        token if token[0] in '`"' else token.casefold() for token in tokens if not _SMALL.fullmatch(token.casefold())
+    )
 
 
 def alike(one: str, other: str) -> float:

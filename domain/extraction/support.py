@@ -1,6 +1,7 @@
 """Which events of a run ground a statement: results before it first, what was asked for them, then results after it.
 
-Every anchor of the statement must occur in what is cited, and at least one name in something the agent did not say itself.
+Every anchor of the statement must occur in what is cited, and at least one name in something the agent did not say
+itself.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ MOST_CITED = 5
 class Support:
     """The cited events in the order of the run.
 
-    `whole` where one of them holds two names or more of the statement and no name is missing in it; `verified` where a check that had
-    failed passed before the run ended.
+    `whole` where one of them holds two names or more of the statement and no name is missing in it; `verified` where a
+    check that had failed passed before the run ended.
     """
 
     events: tuple[str, ...]
@@ -34,7 +35,11 @@ def support(context: ExtractionContext, speaker: ContextItem, statement: Stateme
     wanted = tuple(map(str, anchors(statement.proposition)))
     by_user = speaker.type == "user_statement"
     before = [item for item in context.items if _may_ground(item) and item.position < speaker.position]
-    after = [item for item in context.items if _may_ground(item) and item.position > speaker.position and item.type != "user_statement"]
+    after = [
+        item
+        for item in context.items
+        if _may_ground(item) and item.position > speaker.position and item.type != "user_statement"
+    ]
     own = [speaker] if by_user else []
     cited: list[ContextItem] = []
     missing = set(wanted)
@@ -60,7 +65,9 @@ def _may_ground(item: ContextItem) -> bool:
 
 
 def _cover(pool: Iterable[ContextItem], missing: set[str], cited: list[ContextItem]) -> None:
-    """Adds the items of `pool` that hold most of what is missing, the latest of equals, until they hold no more of it."""
+    """Adds the items of `pool` that hold most of what is missing, the latest of equals, until they hold no more of
+    it.
+    """
     holds = {item.position: (item, {anchor for anchor in missing if _holds(item, anchor)}) for item in pool}
     while missing:
         best = max(holds.values(), key=lambda found: (len(found[1] & missing), found[0].position), default=None)
@@ -71,10 +78,16 @@ def _cover(pool: Iterable[ContextItem], missing: set[str], cited: list[ContextIt
 
 
 def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[str], cited: list[ContextItem]) -> None:
-    """What was asked for a result: a path or a command may stand in the call alone. Calls of cited results come first."""
+    """What was asked for a result: a path or a command may stand in the call alone. Calls of cited results come
+    first.
+    """
     if not missing:
         return
-    results = {item.operation_id: item for item in context.items if item.operation_id and _may_ground(item) and item.position < speaker.position}
+    results = {
+        item.operation_id or "": item
+        for item in context.items
+        if item.operation_id and _may_ground(item) and item.position < speaker.position
+    }
     answered = {item.operation_id for item in cited}
     calls = [item for item in context.items if item.kind == "tool_call" and item.operation_id in results]
     calls.sort(key=lambda item: item.operation_id in answered)
@@ -82,7 +95,7 @@ def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[str], ci
         found = {anchor for anchor in missing if _holds(call, anchor)}
         if found:
             missing -= found
-            cited.extend((call, results[call.operation_id]))
+            cited.extend((call, results[call.operation_id or ""]))
 
 
 def _holds(item: ContextItem, anchor: str) -> bool:
@@ -93,7 +106,9 @@ def _texts(item: ContextItem) -> tuple[str, ...]:
     if item.kind != "tool_call":
         return tuple(piece.text for piece in item.pieces)
     return tuple(
-        piece.text for piece in item.pieces if piece.field == "command" or (len(piece.text) <= SHORT_ARGUMENT and "\n" not in piece.text)
+        piece.text
+        for piece in item.pieces
+        if piece.field == "command" or (len(piece.text) <= SHORT_ARGUMENT and "\n" not in piece.text)
     )
 
 

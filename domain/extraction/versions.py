@@ -1,7 +1,7 @@
 """The extractor's version and the stable id of an extraction.
 
-Changing what the extractor may return, or the rules and prompt it works by, takes a new version: earlier extractions keep theirs
-and the same trajectory may be extracted again under the new one (spec/2 sections 26 and 27).
+Changing what the extractor may return, or the rules and prompt it works by, takes a new version: earlier extractions
+keep theirs and the same trajectory may be extracted again under the new one (spec/2 sections 26 and 27).
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ ACTOR = "system:temporality:extractor"
 
 
 def extraction_id(trajectory: str, version: str = EXTRACTOR) -> str:
-    """hash(trajectory id, extraction version), 32 hex digits: the same trajectory read again by the same version is the same extraction."""
+    """hash(trajectory id, extraction version), 32 hex digits: the same trajectory read again by the same version is
+    the same extraction.
+    """
     return digest_id("extraction/1", trajectory, version)
 
 

@@ -1,12 +1,13 @@
 """Weighing one candidate against its evidence: is it cited, by whom, and does every name in it occur there.
 
-A claim stands on at least one result or user statement. Only such evidence carries a content hash: what an agent wrote itself, or
-asked a tool for, can show a reader where to look and can never make two findings independent.
+A claim stands on at least one result or user statement. What counts for independence is less than what is cited: only
+such evidence in which something of the claim was found. Else any fresh output beside the old bytes would make two
+findings independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,12 +36,19 @@ class Weighed:
     caused_by: tuple[str, ...]
 
     @property
+    def telling(self) -> tuple[Mapping[str, Any], ...]:
+        """The citations that count for independence."""
+        return tuple(item for item in self.claim.evidence if item["type"] in GROUNDS and "span" in item)
+
+    @property
     def hashes(self) -> frozenset[str]:
-        return frozenset(item["content_hash"] for item in self.claim.evidence if item.get("content_hash"))
+        return frozenset(item["content_hash"] for item in self.telling if item.get("content_hash"))
 
 
 def weigh(candidate: Candidate, evidence: Sequence[Cited], hints: Sequence[str]) -> Weighed | Invalid:
-    """`candidate` with located evidence, or why it is invalid. `evidence` is the run's material, `hints` the texts it was given."""
+    """`candidate` with located evidence, or why it is invalid. `evidence` is the run's material, `hints` the texts
+    it was given.
+    """
     if not normalise_claim(candidate.proposition):
         return refuse(candidate, "invalid_candidate", "the proposition says nothing")
     material: dict[str, list[Cited]] = {}
@@ -58,18 +66,24 @@ def weigh(candidate: Candidate, evidence: Sequence[Cited], hints: Sequence[str])
     stands_on = tuple(text for item in citations for text in cited[item.event_id] if text.type in GROUNDS)
     if not stands_on:
         return refuse(candidate, "no_evidence", "it cites no tool, command or check result and no user statement")
-    missing = ungrounded(candidate.proposition, tuple(text.text for text in (*stands_on, *_asked(citations, cited, stands_on))))
+    missing = ungrounded(
+        candidate.proposition, tuple(text.text for text in (*stands_on, *_asked(citations, cited, stands_on)))
+    )
     if missing:
         return refuse(candidate, "ungrounded", f"not in the cited evidence: {', '.join(map(str, tuple(missing)[:5]))}")
     items: list[dict[str, Any]] = []
     for citation in citations:
         item = _item(candidate.proposition, citation, cited[citation.event_id])
         if item is None:
-            return refuse(candidate, "ungrounded", f"the quote does not occur in event {citation.event_id}: {citation.quote}")
+            return refuse(
+                candidate, "ungrounded", f"the quote does not occur in event {citation.event_id}: {citation.quote}"
+            )
         items.append(item)
     provenance = (candidate.provenance,) if candidate.provenance else ()
     caused_by = tuple(dict.fromkeys((*(item.event_id for item in citations), *provenance)))
-    claim = Claim(candidate.proposition.strip(), tuple(items), candidate.provenance, candidate.confidence, candidate.kind)
+    claim = Claim(
+        candidate.proposition.strip(), tuple(items), candidate.provenance, candidate.confidence, candidate.kind
+    )
     return Weighed(candidate, claim, stands_on, caused_by)
 
 
@@ -88,7 +102,9 @@ def _repeats(proposition: str, hints: Sequence[str]) -> bool:
 
 
 def _without_provenance(candidate: Candidate, cited: dict[str, list[Cited]]) -> list[Citation]:
-    """Citations, each event once, without the message the proposition was written in; a user's own statement is its own evidence."""
+    """Citations, each event once, without the message the proposition was written in; a user's own statement is its
+    own evidence.
+    """
     kept: dict[str, Citation] = {}
     for item in candidate.evidence:
         written_here = item.event_id == candidate.provenance and cited[item.event_id][0].type not in GROUNDS
@@ -124,7 +140,7 @@ def _form(text: Cited, start: int | None, end: int | None) -> dict[str, Any]:
         item["quote"] = text.text[start:end]
     if text.run:
         item["run"] = text.run
-    if text.content_hash and text.type in GROUNDS:
+    if text.content_hash:
         item["content_hash"] = text.content_hash
     if text.artifact:
         item["artifact"] = text.artifact
@@ -132,7 +148,9 @@ def _form(text: Cited, start: int | None, end: int | None) -> dict[str, Any]:
 
 
 def _window(proposition: str, text: str) -> tuple[int, tuple[int, int]]:
-    """How many anchors of the proposition the best line of `text` holds, and where the part of it worth quoting lies."""
+    """How many anchors of the proposition the best line of `text` holds, and where the part of it worth quoting
+    lies.
+    """
     best, place = 0, (0, 0)
     wanted = anchors(proposition)
     for anchor in wanted:

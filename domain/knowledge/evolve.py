@@ -19,6 +19,8 @@ _ENDINGS = {
     "knowledge.invalidated": "invalidated",
     "knowledge.disproved": "invalidated",
 }
+KERNEL = "auto/"
+"""Ids of the kernel's own observations start with this (spec/1)."""
 # what independence is judged against: an execution that only uses a node adds nothing to it, and may come ten thousand times
 _CITING = frozenset({"knowledge.proposed", "knowledge.confirmed"})
 MOVES = frozenset(
@@ -34,7 +36,7 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
     if node is None:
         return _propose(event, at) if event.type == "knowledge.proposed" else None
     node = replace(node, version=at, updated_at=max(node.updated_at, event.occurred_at))
-    if node.kind == "claim" and event.type in _CITING:
+    if not node.knowledge_id.startswith(KERNEL) and event.type in _CITING:
         node = replace(node, cited=_grown(node.cited, event, "content_hash"), runs=_grown(node.runs, event, "run"))
     match event.type:
         case "knowledge.confirmed" if not node.terminal:

@@ -18,8 +18,8 @@ HINT_CLOSE = "</temporality-hints>"
 class RunFound:
     """A run of the file, said before its first fact, and again whenever the file comes back to it.
 
-    `native` is the format's own session id (or task and trial); None where the format has none. Everything else is taken from the
-    run's first record only, so that a longer copy of the transcript opens the run with the same words.
+    `native` is the format's own session id (or task and trial); None where the format has none. Everything else is
+    taken from the run's first record only, so that a longer copy of the transcript opens the run with the same words.
     """
 
     native: str | None
@@ -31,12 +31,15 @@ class RunFound:
     parent_run: str | None = None
     # a time the transcript tells for the whole run, for records that have none of their own
     at: str | float | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A frame that begins with its fact. `operation` is the call that delegated the work, `parent` the key of the frame around it."""
+    """A frame that begins with its fact.
+
+    `operation` is the call that delegated the work, `parent` the key of the frame around it.
+    """
 
     key: str
     kind: str = "turn"
@@ -49,10 +52,11 @@ class Opening:
 class Fact:
     """One thing that happened, as found.
 
-    `raw` is the whole raw record; `part` names this fact within it (one record may hold several). `at` is the time as written, None
-    where there is none. `native_id`, `parent` and `operation` are the format's own ids, kept in the data, never event ids; an
-    operation that starts with `#` was numbered by the reader and counts within the run only. `closing` marks what only the end of
-    the copy shows (dangling parents, abandoned branches): it has no place in the order of events.
+    `raw` is the whole raw record; `part` names this fact within it (one record may hold several). `at` is the time as
+    written, None where there is none. `native_id`, `parent` and `operation` are the format's own ids, kept in the
+    data, never event ids; an operation that starts with `#` was numbered by the reader and counts within the run
+    only. `closing` marks what only the end of the copy shows (dangling parents, abandoned branches): it has no place
+    in the order of events.
     """
 
     type: str
@@ -125,7 +129,8 @@ class Span:
 
 
 def split_hints(text: str) -> tuple[Span, ...]:
-    """`text` cut at the hint marks, marks included in their piece; an opening mark without its closing one marks all that follows.
+    """`text` cut at the hint marks, marks included in their piece; an opening mark without its closing one marks all
+    that follows.
 
     Pieces of white space alone are dropped beside a hint; a text without marks is one piece, unchanged.
     """

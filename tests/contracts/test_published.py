@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from deploy.client.publish import FOLDER, GIVEN, TAKEN, publish, published, text_of
 from domain.contracts import approval, extraction, imports, observed_run
-from domain.contracts.errors import MalformedMessage
+from domain.contracts.errors import MalformedMessage, PayloadTooLarge
 from domain.contracts.messages import Message, understand
 from domain.journal.event import EventModel
 from domain.projections.catalogue import CATALOGUE
@@ -18,7 +18,7 @@ from tests.contracts.vectors import ACCEPTED, REFUSED
 
 MODELS: dict[str, type[BaseModel]] = {
     **{model.__name__: model for model in (*TAKEN, *GIVEN)},
-    "Event": EventModel,
+    "EventModel": EventModel,
     **{f"events/{kind.name}": kind.payload for kind in CATALOGUE},
 }
 
@@ -84,6 +84,13 @@ def test_what_is_no_object_gets_a_sentence_that_names_the_schema(model: type[Mes
     with pytest.raises(MalformedMessage, match=rf"takes a JSON object, not .*docs/contracts/{model.__name__}\.json"):
         understand(model, raw, "record")
     assert not validator(model.__name__).is_valid(raw)
+
+
+def test_a_batch_of_too_many_events_is_over_the_limit_by_schema_and_by_handler() -> None:
+    batch = {"events": [1] * 501}
+    assert not validator("RecordBatch").is_valid(batch)
+    with pytest.raises(PayloadTooLarge, match=r"501 events and `record` takes 500.*temporality-client"):
+        observed_run.batch_of(batch)
 
 
 @pytest.mark.parametrize("model", GIVEN, ids=lambda model: model.__name__)

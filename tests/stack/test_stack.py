@@ -93,8 +93,8 @@ def test_the_home_is_private_and_its_key_is_made_once(home: Path) -> None:
     stack.start()
     told = stat.S_IMODE((home / "stack.json").stat().st_mode)
     stack.stop()
-    assert len(before) == 32 and key.read_bytes() == before
-    assert load({"TEMPORALITY_HOME": str(home)}).installation_key() == before
+    assert len(bytes.fromhex(before.decode())) == 32 and key.read_bytes() == before
+    assert load({"TEMPORALITY_HOME": str(home)}).installation_key() == bytes.fromhex(before.decode())
     folders = ("", "keys", "logs", "artifacts", "postgres")
     assert {stat.S_IMODE((home / name).stat().st_mode) for name in folders} == {0o700}
     assert (stat.S_IMODE(key.stat().st_mode), told) == (0o600, 0o600)

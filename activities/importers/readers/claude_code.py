@@ -1,16 +1,18 @@
 """Claude Code session transcripts: JSONL, one record a line, several sessions in a file, a tree of parents.
 
-Every record is kept: known types as what happened, others whole as `source.unknown`; a line that is no JSON is refused alone.
+Every record is kept: known types as what happened, others whole as `source.unknown`; a line that is no JSON is
+refused alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from activities.importers.parse import Line, lines
 from activities.importers.peek import peek
 from activities.importers.readers.claude_code_session import Session
+from activities.importers.shapes import mapping
 from activities.importers.texts import title_of
 from domain.runs.transcript import Item, Limits, Refused, RunFound
 
@@ -38,8 +40,12 @@ def _is_record(record: Mapping[str, Any]) -> bool:
     if kind == "summary":
         return "leafUuid" in record
     message = record.get("message")
-    role = cast("Mapping[str, Any]", message).get("role") if isinstance(message, Mapping) else None
-    return kind in ("user", "assistant") and role == kind and ("uuid" in record or "parentUuid" in record or "timestamp" in record)
+    role = mapping(message).get("role")
+    return (
+        kind in ("user", "assistant")
+        and role == kind
+        and ("uuid" in record or "parentUuid" in record or "timestamp" in record)
+    )
 
 
 class _Reading:
@@ -79,14 +85,14 @@ class _Reading:
             yield from session.close()
 
     def _records(self, held: list[Line]) -> Iterator[Item]:
-        assert self._current is not None  # noqa: S101 - entered by the caller
+        assert self._current is not None
         for line in held:
             yield from self._current.record(line)
 
     def _session_id(self, value: Any) -> str | None:
         if not isinstance(value, Mapping):
             return None
-        record = cast("Mapping[str, Any]", value)
+        record = value
         session = record.get("sessionId")
         if not isinstance(session, str) or not session:
             return None
@@ -106,13 +112,13 @@ class _Reading:
                 yield RunFound(native)
             return
         self._current = self._sessions[native] = Session(native)
-        yield _found(native, cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}, bool(self._per_agent))
+        yield _found(native, mapping(value), bool(self._per_agent))
 
 
 def _found(native: str | None, record: Mapping[str, Any], per_agent: bool) -> RunFound:
     """The run as its first record shows it: nothing a longer copy could tell otherwise."""
     message = record.get("message")
-    shape = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
+    shape = mapping(message)
     said = shape.get("content") if record.get("type") == "user" else record.get("content")
     details = {key: record[key] for key in ("version", "gitBranch") if isinstance(record.get(key), str) and record[key]}
     cwd = record.get("cwd")

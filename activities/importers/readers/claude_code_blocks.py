@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.calls import Call, Calls, Family, short_hash
-from activities.importers.notes import shown
+from activities.importers.notes import lonely_result, note, reused_call
 from activities.importers.readers.claude_code_results import SHELL_TOOLS, result_data
+from activities.importers.shapes import mapping, moment, word
 from activities.importers.texts import flagged, holds_hint, pieces, title_of, user_pieces, without_hints
 from domain.runs.transcript import Fact, Opening
 
@@ -30,7 +31,7 @@ class Record:
 
     def __post_init__(self) -> None:
         message = self.value.get("message")
-        self.message = cast("Mapping[str, Any]", message) if isinstance(message, Mapping) else {}
+        self.message = mapping(message)
 
     def _text(self, key: str) -> str | None:
         value = self.value.get(key)
@@ -64,7 +65,6 @@ class Record:
 
     def fact(self, kind: str, data: dict[str, Any], part: str = "", operation: str | None = None) -> Fact:
         """A fact of this record; the repair of its bytes is counted with its first one."""
-        at = self.value.get("timestamp")
         repaired, self.repaired = self.repaired, None
         if self.value.get("isSidechain") is True:
             data = {**data, "sidechain": True}
@@ -73,7 +73,7 @@ class Record:
             data=data,
             raw=self.raw,
             part=part,
-            at=at if at is None or (isinstance(at, str | int | float) and not isinstance(at, bool)) else str(at),
+            at=moment(self.value.get("timestamp")),
             native_id=self.native,
             parent=self.parent,
             operation=operation,
@@ -88,7 +88,9 @@ class Record:
 
 
 class Blocks:
-    """Blocks of the records of one session, with the calls that wait for results and the tasks that wait for their sidechain."""
+    """Blocks of the records of one session, with the calls that wait for results and the tasks that wait for their
+    sidechain.
+    """
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -98,7 +100,8 @@ class Blocks:
         """A user record: what was typed, what the harness wrote, results of calls."""
         turn = "turn.system" if record.written_by_harness or record.sidechain else "turn.user"
         if record.value.get("isCompactSummary") is True:
-            yield record.fact("context.compacted", {"kind": "summary", "text": _flat(content)}, "summary")
+            data: dict[str, Any] = {"kind": "summary", "text": _flat(content)}
+            yield record.fact("context.compacted", data | ({"hint": True} if holds_hint(data) else {}), "summary")
             return
         extra = _marks(record)
         hint = flagged(record.value, record.message)
@@ -106,11 +109,11 @@ class Blocks:
         told = record.value.get("toolUseResult")
         for place, block in enumerate(blocks):
             if isinstance(block, str) or _kind(block) == "text":
-                text = block if isinstance(block, str) else block.get("text")
-                for said in user_pieces(text if isinstance(text, str) else "", turn, f"text/{place}", flagged=hint or flagged(block)):
+                text = block if isinstance(block, str) else word(block.get("text")) or ""
+                for said in user_pieces(text, turn, f"text/{place}", flagged=hint or flagged(block)):
                     yield record.fact(said.type, {**said.data, **extra}, said.part)
             elif _kind(block) == "tool_result":
-                yield from self._result(record, block, told, place)
+                yield from self._result(record, mapping(block), told, place)
             else:
                 yield _other(record, block, turn, place)
         if not blocks:
@@ -123,25 +126,24 @@ class Blocks:
         for place, block in enumerate(blocks):
             kind = "text" if isinstance(block, str) else _kind(block)
             if kind in ("text", "thinking"):
-                text = block if isinstance(block, str) else block.get(kind)
+                text = block if isinstance(block, str) else word(block.get(kind)) or ""
                 turn = "turn.agent" if kind == "text" else "turn.thought"
-                for said in pieces(text if isinstance(text, str) else "", turn, f"{kind}/{place}", flagged=flagged(block)):
+                for said in pieces(text, turn, f"{kind}/{place}", flagged=flagged(block)):
                     yield record.fact(said.type, {**said.data, **extra}, said.part)
             elif kind in _CALLS:
-                yield from self._call(record, block, place)
+                yield from self._call(record, mapping(block), place)
             elif kind is not None and kind.endswith("tool_result"):
-                yield from self._result(record, block, None, place)
+                yield from self._result(record, mapping(block), None, place)
             else:
                 yield _other(record, block, "turn.agent", place)
         if not blocks:
             yield record.fact("turn.agent", {"text": ""}, "text/0")
 
     def _call(self, record: Record, block: Mapping[str, Any], place: int) -> Iterator[Fact]:
-        native = block.get("id") if isinstance(block.get("id"), str) and block["id"] else None
-        tool = block.get("name") if isinstance(block.get("name"), str) else "unknown"
+        native, tool = word(block.get("id")), word(block.get("name")) or "unknown"
         operation, again = self._calls.operation(native) if native else (self._calls.number(), False)
         arguments = block.get("input")
-        given = cast("Mapping[str, Any]", arguments) if isinstance(arguments, Mapping) else {}
+        given = mapping(arguments)
         data: dict[str, Any] = {"tool": tool, "arguments": arguments, "call_id": native}
         command = given.get("command")
         shell = tool in SHELL_TOOLS and isinstance(command, str)
@@ -151,24 +153,22 @@ class Blocks:
                 data["background"] = True
         if holds_hint(arguments):
             data["hint"] = True
-        family = _family(str(tool))
-        frame = record.frame
+        family = _family(tool)
         opening = None
         if family == "delegation":
-            data["agent"] = given.get("subagent_type") if isinstance(given.get("subagent_type"), str) else None
-            asked = given.get("prompt")
-            opening = self._task(operation, asked if isinstance(asked, str) else None, given, record.frame)
-            frame = opening.key
-        self._calls.start(Call(operation, native or f"{record.native}#", str(tool), family, shell, frame))
-        fact = record.fact(f"{family}.started", data, f"call/{place}", operation)
-        yield replace(fact, opens=opening) if opening else fact
+            data["agent"] = word(given.get("subagent_type"))
+            opening = self._task(operation, given, record.frame)
+        frame = opening.key if opening else record.frame
+        self._calls.start(Call(operation, native or f"{record.native}#", tool, family, shell, frame))
+        fact = replace(record.fact(f"{family}.started", data, f"call/{place}", operation), opens=opening)
+        yield fact
         if again:
-            yield record.note("duplicate_call_id", f"The call id `{shown(native or '')}` was used before; this is counted as another call.", f"/{place}")
+            yield note(fact, reused_call(native), f"call/{place}/note")
 
-    def _task(self, operation: str, prompt: str | None, given: Mapping[str, Any], frame: str | None) -> Opening:
-        described = given.get("description")
-        title = described if isinstance(described, str) else prompt or ""
-        opening = Opening(f"task/{operation}", "delegation", title_of(title), frame, operation)
+    def _task(self, operation: str, given: Mapping[str, Any], frame: str | None) -> Opening:
+        prompt = word(given.get("prompt"))
+        title = title_of(word(given.get("description")) or prompt or "")
+        opening = Opening(f"task/{operation}", "delegation", title, frame, operation)
         if prompt:
             self._tasks.setdefault(short_hash(prompt), []).append(opening)
             if len(self._tasks) > _MAX_TASKS:
@@ -187,24 +187,23 @@ class Blocks:
         return opening
 
     def _result(self, record: Record, block: Mapping[str, Any], told: Any, place: int) -> Iterator[Fact]:
-        native = block.get("tool_use_id") if isinstance(block.get("tool_use_id"), str) and block["tool_use_id"] else None
-        asker = record.value.get("sourceToolAssistantUUID")
-        name = native or f"{asker if isinstance(asker, str) else record.parent}#"
-        call = self._calls.end(name)
+        native = word(block.get("tool_use_id"))
+        # a result without id answers the call without id of the record it names
+        asker = word(record.value.get("sourceToolAssistantUUID")) or record.parent
+        call = self._calls.end(native or f"{asker}#")
         outcome, data = result_data(block, told, call)
         data["call_id"] = native
-        field_name = "output" if outcome == "completed" else "error"
-        data[field_name], hints = without_hints(data[field_name])
+        told_in = "output" if outcome == "completed" else "error"
+        data[told_in], hints = without_hints(data[told_in])
         frame, record.frame = record.frame, call.frame if call and call.frame else record.frame
         operation = call.operation if call else native
-        yield record.fact(f"{call.family if call else 'tool'}.{outcome}", data, f"result/{place}", operation)
+        part = f"result/{place}"
+        fact = record.fact(f"{call.family if call else 'tool'}.{outcome}", data, part, operation)
+        yield fact
         for number, text in enumerate(hints):
-            yield record.fact("turn.system", {"text": text, "hint": True}, f"result/{place}/hint/{number}")
+            yield record.fact("turn.system", {"text": text, "hint": True}, f"{part}/hint/{number}")
         if call is None:
-            known = native is not None and self._calls.known(native)
-            kind = "second_result" if known else "result_without_call"
-            why = "answers a call that has a result already" if known else "answers no call of this transcript"
-            yield record.note(kind, f"The result for `{shown(native or 'no id')}` {why}.", f"/{place}")
+            yield note(fact, lonely_result(self._calls, native), f"{part}/note")
         record.frame = frame
 
 
@@ -243,4 +242,6 @@ def _other(record: Record, block: Any, turn: str, place: int) -> Fact:
         return record.fact(turn, {"text": f"[{kind}]", "record": block}, f"{kind}/{place}")
     if kind == "redacted_thinking":
         return record.fact("turn.thought", {"text": "", "record": block}, f"{kind}/{place}")
-    return record.fact("source.unknown", {"native_type": f"block/{kind}" if kind else "block", "record": block}, f"block/{place}")
+    return record.fact(
+        "source.unknown", {"native_type": f"block/{kind}" if kind else "block", "record": block}, f"block/{place}"
+    )

@@ -1,36 +1,46 @@
 """What a Claude Code tool result says: its text, and whether the call succeeded.
 
-The format has no exit code: a shell result that is no error was exit 0 by the format's own rule, a failure says `Exit code N` in
-its text; what runs in the background, was interrupted or was refused by the user says nothing about success.
+The format has no exit code: a shell result that is no error was exit 0 by the format's own rule, a failure says `Exit
+code N` in its text; what runs in the background, was interrupted or was refused by the user says nothing about
+success.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.calls import Call
+from activities.importers.shapes import mapping
 
 SHELL_TOOLS = frozenset({"Bash", "bash", "PowerShell"})
 _EXIT_CODE = re.compile(r"\A(?:Error: )?Exit code (-?\d{1,9})\b")
-_BACKGROUND = re.compile(r"\ACommand (?:running|was (?:manually )?(?:backgrounded|moved to)).*background", re.IGNORECASE)
-_DENIED = ("The user doesn't want to proceed", "The user doesn't want to take this action", "Claude requested permissions")
+_BACKGROUND = re.compile(
+    r"\ACommand (?:running|was (?:manually )?(?:backgrounded|moved to)).*background", re.IGNORECASE
+)
+_DENIED = (
+    "The user doesn't want to proceed",
+    "The user doesn't want to take this action",
+    "Claude requested permissions",
+)
 _SHORT = 500
 
 
 def text_of(content: Any) -> str:
-    """The text of a result's content: a string, blocks of text, or bare strings; what is no text is named by its type."""
+    """The text of a result's content: a string, blocks of text, or bare strings; what is no text is named by its
+    type.
+    """
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
         return ""
     parts: list[str] = []
-    for block in cast("list[Any]", content):
+    for block in content:
         if isinstance(block, str):
             parts.append(block)
         elif isinstance(block, Mapping):
-            shape = cast("Mapping[str, Any]", block)
+            shape = block
             text = shape.get("text")
             parts.append(text if isinstance(text, str) else f"[{shape.get('type', 'block')}]")
     return "\n".join(parts)
@@ -40,7 +50,7 @@ def result_data(block: Mapping[str, Any], structured: Any, call: Call | None) ->
     """(`completed` or `failed`, the payload) of one tool_result block and the record's structured copy of it."""
     output = text_of(block.get("content"))
     data: dict[str, Any] = {"tool": call.tool if call else None}
-    told: Mapping[str, Any] = cast("Mapping[str, Any]", structured) if isinstance(structured, Mapping) else {}
+    told: Mapping[str, Any] = mapping(structured)
     if details := _details(told):
         data["details"] = details
     if block.get("is_error") is True:
@@ -72,7 +82,10 @@ def _success(block: Mapping[str, Any], told: Mapping[str, Any], output: str, cal
         return {}
     if call is None:
         return {}
-    return {"success": True, "success_basis": "flag" if block.get("is_error") is False and not call.command else "format"}
+    return {
+        "success": True,
+        "success_basis": "flag" if block.get("is_error") is False and not call.command else "format",
+    }
 
 
 def _details(told: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +95,7 @@ def _details(told: Mapping[str, Any]) -> dict[str, Any]:
         if key in ("stdout", "stderr") or value is None or value is False:
             continue
         if isinstance(value, Mapping):
-            inner = {k: v for k, v in cast("Mapping[str, Any]", value).items() if _scalar(v)}
+            inner = {k: v for k, v in value.items() if _scalar(v)}
             if inner:
                 found[key] = inner
         elif _scalar(value):

@@ -1,7 +1,7 @@
 """One Claude Code session: its records as facts, with the frames, calls and branches they belong to.
 
-A user record that the harness wrote (meta, compaction summaries, prompts of sidechains) is never a statement of the user; usage of
-one API message that is split over several lines is said once, later lines add only the difference.
+A user record that the harness wrote (meta, compaction summaries, prompts of sidechains) is never a statement of the
+user; usage of one API message that is split over several lines is said once, later lines add only the difference.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.calls import Calls, short_hash
 from activities.importers.lineage import ANSWER, MAX_NATIVE, PROMPT, SIDECHAIN, TALK, Lineage, Node
 from activities.importers.notes import closing_note, shown, unanswered
 from activities.importers.parse import Line
 from activities.importers.readers.claude_code_blocks import Blocks, Record
+from activities.importers.shapes import counts, mapping
 from activities.importers.texts import flagged, holds_hint, title_of, user_pieces
 from domain.runs.transcript import Fact, Item, Opening, RunEnded
 
@@ -47,12 +48,14 @@ class Session:
         if not isinstance(line.value, Mapping):
             yield Fact("source.unknown", {"native_type": None, "record": line.value}, line.raw, anomaly=line.repaired)
             return
-        value = cast("Mapping[str, Any]", line.value)
+        value = line.value
         record = Record(value, line.raw, line.repaired)
         prompt = _prompt(record)
         opening = self._opening(record, prompt)
         parent = self._lineage.find(record.parent)
-        record.frame = opening.key if opening else (self._lineage.frame(parent) or (None if record.sidechain else self._frame))
+        record.frame = (
+            opening.key if opening else (self._lineage.frame(parent) or (None if record.sidechain else self._frame))
+        )
         if opening and not record.sidechain:
             self._frame = opening.key
         again = self._remember(record, prompt)
@@ -64,9 +67,14 @@ class Session:
             yield _with_opening(fact, opening) if first and opening else fact
             first = False
         if again == "other":
-            yield record.note("duplicate_id", f"The id `{shown(record.native or '')}` was used before for another record; both are kept.")
+            yield record.note(
+                "duplicate_id",
+                f"The id `{shown(record.native or '')}` was used before for another record; both are kept.",
+            )
         elif again == "same":
-            yield record.note("repeated_record", f"The record `{shown(record.native or '')}` stands in the transcript again.")
+            yield record.note(
+                "repeated_record", f"The record `{shown(record.native or '')}` stands in the transcript again."
+            )
 
     def _opening(self, record: Record, prompt: str | None) -> Opening | None:
         """The frame this record begins: a user's prompt, or the first record of a sidechain."""
@@ -120,9 +128,11 @@ class Session:
     def _answer(self, record: Record) -> Iterator[Fact]:
         """`model.completed` for the first line of an API message, and for later ones that add to its usage."""
         message, told = record.message, record.message.get("usage")
-        usage = {k: v for k, v in cast("Mapping[str, Any]", told).items() if type(v) is int} if isinstance(told, Mapping) else {}
+        usage = counts(told)
         before = self._usage.get(record.message_id) if record.message_id else None
-        added = {k: v - before.get(k, 0) for k, v in usage.items() if v > before.get(k, 0)} if before is not None else usage
+        added = (
+            {k: v - before.get(k, 0) for k, v in usage.items() if v > before.get(k, 0)} if before is not None else usage
+        )
         if record.message_id:
             self._usage[record.message_id] = {**(before or {}), **usage}
             if len(self._usage) > _MAX_MESSAGES:
@@ -139,7 +149,7 @@ class Session:
     def _memo(self, record: Record, kind: str) -> Iterator[Fact]:
         """Records of the harness about the session: hooks, summaries, snapshots, queued prompts, compactions."""
         value, held = record.value, record.value.get(_MEMO[kind])
-        inner = cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
+        inner = mapping(held)
         name = value.get("subtype") if kind == "system" else inner.get("type")
         if kind == "attachment" and name == "queued_command" and _typed(inner):
             for said in user_pieces(inner["prompt"], "turn.user", "prompt"):
@@ -165,16 +175,19 @@ class Session:
         for native, parent in self._lineage.settle():
             yield closing_note(
                 "dangling_parent",
-                f"The record `{shown(native)}` names the parent `{shown(parent)}`, which is not in this copy of the transcript.",
+                f"The record `{shown(native)}` names the parent `{shown(parent)}`, which this copy does not hold.",
                 {"record": native, "parent": parent},
             )
         for circle in self._lineage.cycles():
             names = ", ".join(f"`{shown(native)}`" for native in circle)
-            yield closing_note("cyclic_parents", f"The records {names} name each other as parents in a circle.", {"records": circle})
+            yield closing_note(
+                "cyclic_parents", f"The records {names} name each other as parents in a circle.", {"records": circle}
+            )
         for branch in self._lineage.abandoned():
             yield closing_note(
                 "branch_abandoned",
-                f"The branch from `{shown(branch.root)}` to `{shown(branch.leaf)}` ({branch.records} records) was left for another.",
+                f"The branch from `{shown(branch.root)}` to `{shown(branch.leaf)}` was left for another one; "
+                f"it holds {branch.records} records.",
                 {"root": branch.root, "leaf": branch.leaf, "records": branch.records},
                 "source.branch_abandoned",
             )
@@ -185,16 +198,20 @@ class Session:
 
 
 _COMMON = frozenset(
-    {"type", "subtype", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd", "version", "gitBranch", "isSidechain",
-     "userType", "slug", "entrypoint"}
+    {"type", "subtype", "uuid", "parentUuid", "sessionId", "session_id", "timestamp", "cwd", "version", "gitBranch",
+     "isSidechain", "userType", "slug", "entrypoint"}
 )  # fmt: skip
 
 
 def _typed(inner: Mapping[str, Any]) -> bool:
     """Whether a queued prompt was typed by the user: notices of background tasks come the same way."""
     origin = inner.get("origin")
-    kind = cast("Mapping[str, Any]", origin).get("kind") if isinstance(origin, Mapping) else None
-    return isinstance(inner.get("prompt"), str) and inner.get("commandMode") == "prompt" and kind in (None, "user", "human", "cli")
+    kind = mapping(origin).get("kind")
+    return (
+        isinstance(inner.get("prompt"), str)
+        and inner.get("commandMode") == "prompt"
+        and kind in (None, "user", "human", "cli")
+    )
 
 
 def _prompt(record: Record) -> str | None:
@@ -204,14 +221,19 @@ def _prompt(record: Record) -> str | None:
     content = record.message.get("content")
     texts = [content] if isinstance(content, str) else []
     if isinstance(content, list):
-        for block in cast("list[Any]", content):
+        for block in content:
             if isinstance(block, str):
                 texts.append(block)
             elif isinstance(block, Mapping):
-                shape = cast("Mapping[str, Any]", block)
+                shape = block
                 if shape.get("type") == "text" and isinstance(shape.get("text"), str):
                     texts.append(shape["text"])
-    said = [piece.data["text"] for text in texts for piece in user_pieces(text, "turn.user", "") if piece.type == "turn.user"]
+    said = [
+        piece.data["text"]
+        for text in texts
+        for piece in user_pieces(text, "turn.user", "")
+        if piece.type == "turn.user"
+    ]
     return "\n".join(said) if any(part.strip() for part in said) else None
 
 

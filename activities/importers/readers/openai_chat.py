@@ -1,18 +1,20 @@
 """OpenAI chat logs: a list of messages, a request with `messages` (and its response), or JSONL of either.
 
-Messages have no times and no exit codes; a log of one completion tells when it was made, and its response is the last message.
+Messages have no times and no exit codes; a log of one completion tells when it was made, and its response is the last
+message.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from activities.importers.chat_messages import ChatMessages, content_of
 from activities.importers.notes import closing_note, unanswered
 from activities.importers.parse import Line, NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
+from activities.importers.shapes import counts, mapping
 from activities.importers.texts import title_of
 from domain.runs.transcript import Fact, Item, Limits, Refused, RunEnded, RunFound
 
@@ -30,10 +32,12 @@ class OpenAiChat:
     def sniff(self, head: bytes) -> bool:
         seen = peek(head)
         if isinstance(seen.document, list):
-            return _are_messages(cast("list[Any]", seen.document))
-        if isinstance(seen.document, dict) and _is_request(cast("dict[str, Any]", seen.document)):
+            return _are_messages(seen.document)
+        if isinstance(seen.document, dict) and _is_request(seen.document):
             return True
-        return len(seen.records) > 1 and (all(_is_message(r) for r in seen.records) or any(_is_request(r) for r in seen.records))
+        return len(seen.records) > 1 and (
+            all(_is_message(r) for r in seen.records) or any(_is_request(r) for r in seen.records)
+        )
 
     def read(self, stream: BinaryIO, limits: Limits) -> Iterator[Item]:
         head, stream = with_head(stream, HEAD_BYTES)
@@ -48,7 +52,11 @@ class OpenAiChat:
 
 
 def _is_message(item: Any) -> bool:
-    return isinstance(item, Mapping) and item.get("role") in _ROLES and bool({"content", "tool_calls", "function_call"} & item.keys())
+    return (
+        isinstance(item, Mapping)
+        and item.get("role") in _ROLES
+        and bool({"content", "tool_calls", "function_call"} & item.keys())
+    )
 
 
 def _are_messages(items: list[Any]) -> bool:
@@ -59,7 +67,9 @@ def _is_request(shape: Mapping[str, Any]) -> bool:
     messages = shape.get("messages")
     if not isinstance(messages, list) or not messages or "trajectory" in shape or "history" in shape:
         return False
-    return _is_message(messages[0]) or (len(messages) == 1 and isinstance(messages[0], Mapping) and messages[0].get("role") in _ROLES)
+    return _is_message(messages[0]) or (
+        len(messages) == 1 and isinstance(messages[0], Mapping) and messages[0].get("role") in _ROLES
+    )
 
 
 def _lines(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
@@ -68,7 +78,7 @@ def _lines(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
     for line in lines(stream, limits):
         if isinstance(line, Refused):
             yield line
-        elif isinstance(line.value, Mapping) and _is_request(cast("Mapping[str, Any]", line.value)):
+        elif isinstance(line.value, Mapping) and _is_request(line.value):
             yield from _conversation(line.value, f"line {line.number}", line.repaired)
         else:
             if chat is None:
@@ -85,19 +95,23 @@ def _lines(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
 def _message(chat: ChatMessages, line: Line) -> Iterator[Fact]:
     repaired = line.repaired
     at = line.value.get("timestamp") if isinstance(line.value, Mapping) else None
-    for fact in chat.facts(line.value, line.raw, at if isinstance(at, str | int | float) and not isinstance(at, bool) else None):
+    for fact in chat.facts(
+        line.value, line.raw, at if isinstance(at, str | int | float) and not isinstance(at, bool) else None
+    ):
         yield replace(fact, anomaly=fact.anomaly or repaired)
         repaired = None
 
 
 def _conversation(told: Any, where: str, repaired: str | None) -> Iterator[Item]:
     """One run: its messages, the response where there is one, and what the request held beside them."""
-    shape = cast("Mapping[str, Any]", told) if isinstance(told, Mapping) else {}
+    shape = mapping(told)
     messages = shape.get("messages") if shape else told
     if not isinstance(messages, list):
-        yield Refused(where, "it is no conversation: it is neither a list of messages nor an object with a list `messages`")
+        yield Refused(
+            where, "it is no conversation: it is neither a list of messages nor an object with a list `messages`"
+        )
         return
-    items = cast("list[Any]", messages)
+    items = messages
     yield _found(items, shape)
     chat = ChatMessages()
     for place, message in enumerate(items):
@@ -120,7 +134,9 @@ def _conversation(told: Any, where: str, repaired: str | None) -> Iterator[Item]
     rest = {key: value for key, value in shape.items() if key not in _NOT_MESSAGES}
     if rest:
         try:
-            yield closing_note("request", "What the request held beside its messages.", {"record": rest}, "context.changed", odd=False)
+            yield closing_note(
+                "request", "What the request held beside its messages.", {"record": rest}, "context.changed", odd=False
+            )
         except NotReadable as error:
             yield Refused(f"{where}, request", f"the record is refused: {error}")
     yield outcome or RunEnded()
@@ -142,17 +158,17 @@ def _found(items: list[Any], shape: Mapping[str, Any]) -> RunFound:
 def _response(chat: ChatMessages, shape: Mapping[str, Any]) -> tuple[list[Fact], RunEnded | None]:
     """The facts of the response, and the run's end where the response tells it."""
     response, at = shape["response"], shape.get("timestamp")
-    told = cast("Mapping[str, Any]", response) if isinstance(response, Mapping) else {}
+    told = mapping(response)
     raw = raw_of(response)
     choices = told.get("choices")
     if not isinstance(choices, list):
         return [Fact("source.unknown", {"native_type": "response", "record": response}, raw, at=at)], None
     usage = told.get("usage")
-    counted = {k: v for k, v in cast("Mapping[str, Any]", usage).items() if type(v) is int} if isinstance(usage, Mapping) else {}
+    counted = counts(usage)
     data = {"model": told.get("model"), "usage": counted, "message_id": told.get("id"), "cost": shape.get("cost")}
     facts = [Fact("model.completed", data, raw, "model", at)]
     reasons: list[Any] = []
-    for place, choice in enumerate(cast("list[Any]", choices)):
+    for place, choice in enumerate(choices):
         message = choice.get("message") if isinstance(choice, Mapping) else None
         reasons.append(choice.get("finish_reason") if isinstance(choice, Mapping) else None)
         facts += [replace(fact, part=f"choice/{place}/{fact.part}") for fact in chat.facts(message, raw, at)]

@@ -1,19 +1,20 @@
 """OpenHands V0 trajectories: a list of events, or rows (JSONL) that hold one as `history`.
 
-A row or a list is one run. Exit code -1 means still running and is no exit code; times have no zone; old rows have neither ids nor
-times and are paired by order.
+A row or a list is one run. Exit code -1 means still running and is no exit code; times have no zone; old rows have
+neither ids nor times and are paired by order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from activities.importers.notes import closing_note
 from activities.importers.parse import NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
 from activities.importers.readers.openhands_v0_events import Events
+from activities.importers.shapes import mapping
 from activities.importers.texts import title_of
 from domain.runs.transcript import Item, Limits, Refused, RunEnded, RunFound
 
@@ -22,7 +23,7 @@ _EVALUATION = frozenset({"instance_id", "instruction", "metadata"})
 
 
 class OpenHandsV0:
-    """Reader of OpenHands V0 downloads (a JSON list), evaluation and resolver outputs (JSONL rows, or one row alone)."""
+    """Reader of OpenHands V0 downloads (a JSON list) and of evaluation and resolver outputs (rows)."""
 
     format = "openhands-v0"
     version = "1"
@@ -30,8 +31,8 @@ class OpenHandsV0:
     def sniff(self, head: bytes) -> bool:
         seen = peek(head)
         if isinstance(seen.document, list):
-            return any(_is_event(item) for item in cast("list[Any]", seen.document)[:4])
-        rows = [*seen.records[:4], *([cast("dict[str, Any]", seen.document)] if isinstance(seen.document, dict) else [])]
+            return any(_is_event(item) for item in seen.document[:4])
+        rows = [*seen.records[:4], *([seen.document] if isinstance(seen.document, dict) else [])]
         return any(_is_row(row) for row in rows)
 
     def read(self, stream: BinaryIO, limits: Limits) -> Iterator[Item]:
@@ -39,7 +40,9 @@ class OpenHandsV0:
         if peek(head).lines:
             # a row holds a whole run, so it is measured as a document
             for line in lines(stream, replace(limits, max_record_bytes=limits.max_document_bytes)):
-                yield from [line] if isinstance(line, Refused) else _row(line.value, f"line {line.number}", line.repaired)
+                yield from (
+                    [line] if isinstance(line, Refused) else _row(line.value, f"line {line.number}", line.repaired)
+                )
             return
         found = document(stream, limits)
         if isinstance(found, Refused):
@@ -51,7 +54,7 @@ class OpenHandsV0:
 def _is_event(item: Any) -> bool:
     if not isinstance(item, Mapping) or "role" in item or "kind" in item:
         return False
-    shape = cast("Mapping[str, Any]", item)
+    shape = item
     said = isinstance(shape.get("action"), str) or isinstance(shape.get("observation"), str)
     return said and bool({"source", "args", "extras", "message", "cause"} & shape.keys()) and "state" not in shape
 
@@ -59,19 +62,19 @@ def _is_event(item: Any) -> bool:
 def _is_row(row: Mapping[str, Any]) -> bool:
     history = row.get("history")
     if isinstance(history, list) and history:
-        items = [item for item in cast("list[Any]", history) if isinstance(item, Mapping)]
+        items = [item for item in history if isinstance(item, Mapping)]
         return any("role" not in item and ("action" in item or "observation" in item) for item in items)
-    return _RESOLVER <= row.keys() or _EVALUATION <= row.keys()
+    return row.keys() >= _RESOLVER or row.keys() >= _EVALUATION
 
 
 def _row(row: Any, where: str, repaired: str | None) -> Iterator[Item]:
     """One run: the events of a list, or of a row's `history` with what the row says about the outcome."""
-    told: Mapping[str, Any] = cast("Mapping[str, Any]", row) if isinstance(row, Mapping) else {}
+    told: Mapping[str, Any] = mapping(row)
     history = told.get("history") if told else row
     if not isinstance(history, list):
         yield Refused(where, "it is no run: it is neither a list of events nor a row with a list `history`")
         return
-    items = cast("list[Any]", history)
+    items = history
     yield _found(told, items)
     events = Events()
     for place, item in enumerate(items):
@@ -86,13 +89,15 @@ def _row(row: Any, where: str, repaired: str | None) -> Iterator[Item]:
     yield from events.close()
     rest = {key: value for key, value in told.items() if key != "history"}
     if rest:
-        yield closing_note("outcome", "What the row says about its run, beside the events.", {"record": rest}, odd=False)
+        yield closing_note(
+            "outcome", "What the row says about its run, beside the events.", {"record": rest}, odd=False
+        )
     yield _ended(told, events)
 
 
 def _found(told: Mapping[str, Any], items: list[Any]) -> RunFound:
     issue, instance = told.get("issue"), told.get("instance_id")
-    title = cast("Mapping[str, Any]", issue).get("title") if isinstance(issue, Mapping) else None
+    title = mapping(issue).get("title")
     if not isinstance(title, str):
         asked = told.get("instruction")
         title = asked if isinstance(asked, str) else next((text for item in items[:8] if (text := _asked(item))), "")
@@ -105,7 +110,7 @@ def _asked(item: Any) -> str:
     if not isinstance(item, Mapping) or item.get("action") != "message" or item.get("source") != "user":
         return ""
     args = item.get("args")
-    text = cast("Mapping[str, Any]", args).get("content") if isinstance(args, Mapping) else item.get("content")
+    text = args.get("content") if isinstance(args, Mapping) else item.get("content")
     return text if isinstance(text, str) else ""
 
 

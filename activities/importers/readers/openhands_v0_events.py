@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from activities.importers.calls import Call, Calls, Family
-from activities.importers.notes import shown, unanswered
+from activities.importers.notes import lonely_result, note, reused_call, unanswered
+from activities.importers.shapes import counts, mapping, moment
 from activities.importers.texts import flagged, holds_hint, pieces, title_of, without_hints
 from domain.runs.transcript import Fact, Opening
 
 _SPOKEN = frozenset({"message", "finish", "think", "system", "reject"})
-_QUIET_ACTIONS = frozenset({"change_agent_state", "condensation", "condensation_request", "pause", "resume", "start_recording", "stop_recording"})
+_QUIET_ACTIONS = frozenset(
+    {
+        "change_agent_state",
+        "condensation",
+        "condensation_request",
+        "pause",
+        "resume",
+        "start_recording",
+        "stop_recording",
+    }
+)
 _CALLS = frozenset(
-    {"run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "recall", "delegate", "call_tool_mcp", "mcp",
-     "task_tracking", "send_pr", "push"}
+    {"run", "run_ipython", "read", "write", "edit", "browse", "browse_interactive", "recall", "delegate",
+     "call_tool_mcp", "mcp", "task_tracking", "send_pr", "push"}
 )  # fmt: skip
 _QUIET_OBSERVATIONS = frozenset({"null", "agent_state_changed", "condense", "agent_condensation", "think", "system"})
+_ERRORS = frozenset({"error", "user_rejected"})
 _OUTCOMES = {"finished": "completed", "error": "failed", "rejected": "failed", "stopped": "abandoned"}
-_ABOUT = frozenset({"id", "timestamp", "source", "message", "action", "observation", "cause", "tool_call_metadata", "llm_metrics", "timeout"})
+_ABOUT = frozenset(
+    {
+        "id",
+        "timestamp",
+        "source",
+        "message",
+        "action",
+        "observation",
+        "cause",
+        "tool_call_metadata",
+        "llm_metrics",
+        "timeout",
+    }
+)
 
 
 class Events:
@@ -38,7 +62,7 @@ class Events:
         if not isinstance(item, Mapping):
             yield Fact("source.unknown", {"native_type": None, "record": item}, raw)
             return
-        event = _Event(cast("Mapping[str, Any]", item), raw)
+        event = _Event(item, raw)
         if event.action is not None:
             yield from self._model(event)
         if event.action in _SPOKEN:
@@ -51,7 +75,9 @@ class Events:
             yield from self._observed(event)
         else:
             kind = event.action or event.value.get("kind")
-            yield event.fact("source.unknown", {"native_type": kind if isinstance(kind, str) else None, "record": event.value})
+            yield event.fact(
+                "source.unknown", {"native_type": kind if isinstance(kind, str) else None, "record": event.value}
+            )
 
     def close(self) -> Iterator[Fact]:
         """What the end of the copy shows."""
@@ -69,14 +95,14 @@ class Events:
         response = event.metadata.get("model_response")
         if not isinstance(response, Mapping):
             return
-        told = cast("Mapping[str, Any]", response)
+        told = response
         name, usage = told.get("id"), told.get("usage")
         key = name if isinstance(name, str) else None
         if key is not None and key in self._answers:
             return
         if key is not None:
             self._answers.add(key)
-        counted = {k: v for k, v in cast("Mapping[str, Any]", usage).items() if type(v) is int} if isinstance(usage, Mapping) else {}
+        counted = counts(usage)
         yield event.fact("model.completed", {"model": told.get("model"), "usage": counted, "message_id": key}, "model")
 
     def _said(self, event: _Event) -> Iterator[Fact]:
@@ -109,7 +135,13 @@ class Events:
         tool = name if isinstance(name, str) and name else event.action or "unknown"
         native = event.call_id
         operation, again = self._calls.operation(native) if native else (self._calls.number(), False)
-        family: Family = "delegation" if event.action == "delegate" else "mcp.call" if event.action in ("call_tool_mcp", "mcp") else "tool"
+        family: Family = (
+            "delegation"
+            if event.action == "delegate"
+            else "mcp.call"
+            if event.action in ("call_tool_mcp", "mcp")
+            else "tool"
+        )
         arguments = {key: value for key, value in event.args.items() if key not in _ABOUT and key != "thought"}
         data: dict[str, Any] = {"tool": tool, "arguments": arguments, "call_id": native, "kind": event.action}
         command = event.arg("command")
@@ -122,16 +154,26 @@ class Events:
         if holds_hint(arguments):
             data["hint"] = True
         self._calls.start(Call(operation, event.own or f"{event.action}#", tool, family, "command" in data))
-        yield event.fact(f"{family}.started", data, "call", operation, workspace=self._workspace)
+        fact = event.fact(f"{family}.started", data, "call", operation, workspace=self._workspace)
+        yield fact
         if again:
-            text = f"The call id `{shown(native or '')}` was used before; this is counted as another call."
-            yield event.note("duplicate_call_id", text)
+            yield note(fact, reused_call(native), "call/note")
 
     def _observed(self, event: _Event) -> Iterator[Fact]:
-        call = self._calls.end(event.cause) if event.cause else self._calls.end(f"{event.observation}#")
+        call = self._calls.end(event.cause or f"{event.observation}#")
+        if call is None and event.cause is None and event.observation in _ERRORS:
+            call = self._calls.end_oldest()
         output, hints = without_hints(event.text("content") or event.text("message"))
-        data: dict[str, Any] = {"tool": call.tool if call else None, "kind": event.observation, "call_id": event.call_id}
-        extras = {k: v for k, v in event.extras.items() if isinstance(v, str | int) and len(str(v)) <= 500 and v != "" and k != "command"}
+        data: dict[str, Any] = {
+            "tool": call.tool if call else None,
+            "kind": event.observation,
+            "call_id": event.call_id,
+        }
+        extras = {
+            k: v
+            for k, v in event.extras.items()
+            if isinstance(v, str | int) and len(str(v)) <= 500 and v != "" and k != "command"
+        }
         if extras:
             data["details"] = extras
         failed = self._judge(event, data)
@@ -141,11 +183,13 @@ class Events:
         if isinstance(working, str) and working:
             self._workspace = working
         operation = call.operation if call else event.call_id
-        yield event.fact(f"{family}.{'failed' if failed else 'completed'}", data, "result", operation, workspace=self._workspace)
+        kind = f"{family}.{'failed' if failed else 'completed'}"
+        fact = event.fact(kind, data, "result", operation, workspace=self._workspace)
+        yield fact
         for place, hint in enumerate(hints):
             yield event.fact("turn.system", {"text": hint, "hint": True}, f"result/hint/{place}")
         if call is None:
-            yield event.note("result_without_call", f"The observation `{shown(event.own or event.observation or '')}` answers no open call of this transcript.")
+            yield note(fact, lonely_result(self._calls, event.call_id, event.cause), "result/note")
 
     def _judge(self, event: _Event, data: dict[str, Any]) -> bool:
         """Puts what is known about success into `data`; whether the call failed."""
@@ -156,7 +200,7 @@ class Events:
                 return False
             data["exit_code"] = code
             return code != 0
-        if event.observation in ("error", "user_rejected"):
+        if event.observation in _ERRORS:
             if event.observation == "user_rejected":
                 data["denied"] = True
             return True
@@ -185,11 +229,13 @@ class _Event:
         self._raw = raw
         self.action = self._word("action")
         self.observation = self._word("observation") if self.action is None else None
-        self.args = self._mapping("args") or ({} if "args" in value else {k: v for k, v in value.items() if k not in _ABOUT})
+        self.args = self._mapping("args") or (
+            {} if "args" in value else {k: v for k, v in value.items() if k not in _ABOUT}
+        )
         self.extras = self._mapping("extras")
         self.metadata = self._mapping("tool_call_metadata")
         inner = self.extras.get("metadata")
-        self.shell = cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else {}
+        self.shell = mapping(inner)
 
     def _word(self, key: str) -> str | None:
         value = self.value.get(key)
@@ -197,7 +243,7 @@ class _Event:
 
     def _mapping(self, key: str) -> Mapping[str, Any]:
         value = self.value.get(key)
-        return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+        return mapping(value)
 
     def arg(self, key: str) -> Any:
         return self.args.get(key)
@@ -234,14 +280,16 @@ class _Event:
         return None
 
     def fact(
-        self, kind: str, data: dict[str, Any], part: str = "", operation: str | None = None, *, workspace: str | None = None, opens: Opening | None = None
+        self,
+        kind: str,
+        data: dict[str, Any],
+        part: str = "",
+        operation: str | None = None,
+        *,
+        workspace: str | None = None,
+        opens: Opening | None = None,
     ) -> Fact:
-        at = self.value.get("timestamp")
         return Fact(
             type=kind, data=data, raw=self._raw, part=part, operation=operation, opens=opens, workspace=workspace,
-            at=at if at is None or (isinstance(at, str | int | float) and not isinstance(at, bool)) else str(at),
-            native_id=self.own, parent=self.cause,
+            at=moment(self.value.get("timestamp")), native_id=self.own, parent=self.cause,
         )  # fmt: skip
-
-    def note(self, kind: str, text: str) -> Fact:
-        return replace(self.fact("source.note", {"kind": kind, "text": text}, kind), anomaly=kind)

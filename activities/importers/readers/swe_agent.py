@@ -1,7 +1,8 @@
 """SWE-agent trajectories (`.traj`): one JSON object with the steps in `trajectory` and the messages in `history`.
 
-The two tell the same run: steps are taken from `trajectory` and found again in `history`, which adds the prompts, the demonstrations
-and the ids of function calls; what stands in only one of them is kept from there. The format has no times and no exit codes.
+The two tell the same run: steps are taken from `trajectory` and found again in `history`, which adds the prompts, the
+demonstrations and the ids of function calls; what stands in only one of them is kept from there. The format has no
+times and no exit codes.
 """
 
 from __future__ import annotations
@@ -9,18 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from activities.importers.calls import Call, Calls
-from activities.importers.notes import closing_note, shown, unanswered
+from activities.importers.notes import closing_note, lonely_result, note, reused_call, unanswered
 from activities.importers.parse import NotReadable, document, parse, raw_of
 from activities.importers.peek import peek
+from activities.importers.shapes import listing, mapping
 from activities.importers.texts import holds_hint, pieces, title_of, without_hints
 from domain.runs.transcript import Fact, Item, Limits, Opening, Refused, RunEnded, RunFound
 
 _EDITOR_COMMANDS = frozenset(
-    {"open", "goto", "scroll_up", "scroll_down", "create", "edit", "insert", "submit", "search_dir", "search_file", "find_file",
-     "set_cursors", "str_replace_editor", "view_image", "review_on_submit"}
+    {"open", "goto", "scroll_up", "scroll_down", "create", "edit", "insert", "submit", "search_dir", "search_file",
+     "find_file", "set_cursors", "str_replace_editor", "view_image", "review_on_submit"}
 )  # fmt: skip
 # how far ahead in `trajectory` the step of a message is looked for
 _MAX_AHEAD = 8
@@ -38,8 +40,15 @@ class SweAgent:
         seen = peek(head).document
         if not isinstance(seen, dict):
             return False
-        shape = cast("dict[str, Any]", seen)
-        if {"question", "mistake_agent", "mistake_step", "instance_id", "git_patch", "trajectory_format"} & shape.keys():
+        shape = seen
+        if {
+            "question",
+            "mistake_agent",
+            "mistake_step",
+            "instance_id",
+            "git_patch",
+            "trajectory_format",
+        } & shape.keys():
             return False
         steps, messages = _dicts(shape.get("trajectory")), _dicts(shape.get("history"))
         if steps:
@@ -55,11 +64,11 @@ class SweAgent:
         if not isinstance(whole, Mapping):
             yield Refused("document", "the document is no JSON object, as a SWE-agent trajectory is")
             return
-        yield from _Run(cast("Mapping[str, Any]", whole), repaired).read()
+        yield from _Run(whole, repaired).read()
 
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
-    return [item for item in cast("list[Any]", value) if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _native_keys(message: Mapping[str, Any]) -> bool:
@@ -91,13 +100,15 @@ class _Run:
 
     def _list(self, key: str) -> Sequence[Any]:
         value = self._whole.get(key)
-        return cast("list[Any]", value) if isinstance(value, list) else []
+        return listing(value)
 
     def read(self) -> Iterator[Item]:
         history = self._list("history")
         yield self._found(history)
         if "replay_config" in self._whole:
-            yield from self._kept("context.changed", {"kind": "replay_config", "record": self._whole["replay_config"]}, "replay_config")
+            yield from self._kept(
+                "context.changed", {"kind": "replay_config", "record": self._whole["replay_config"]}, "replay_config"
+            )
         for place, message in enumerate(history):
             yield from self._guarded(f"history[{place}]", message, self._message)
         for place in range(self._next, len(self._steps)):
@@ -117,7 +128,7 @@ class _Run:
         if not isinstance(value, Mapping):
             yield Fact("source.unknown", {"native_type": None, "record": value}, raw)
             return
-        yield from facts(cast("Mapping[str, Any]", value), raw)
+        yield from facts(value, raw)
 
     def _kept(self, kind: str, data: dict[str, Any], part: str) -> Iterator[Item]:
         try:
@@ -148,17 +159,19 @@ class _Run:
         elif role == "tool" or (self._open and role == "user"):
             yield from self._observation(message, text, raw)
         else:
-            yield from self._said("turn.system" if role == "system" else "turn.user", text, raw, {}, opens=role == "user")
+            yield from self._said(
+                "turn.system" if role == "system" else "turn.user", text, raw, {}, opens=role == "user"
+            )
 
     def _assistant(self, message: Mapping[str, Any], text: str, raw: bytes) -> Iterator[Item]:
         calls = _dicts(message.get("tool_calls"))
         for place in range(self._next, min(self._next + _MAX_AHEAD, len(self._steps))):
             step = self._steps[place]
-            if isinstance(step, Mapping) and _tells(message, text, cast("Mapping[str, Any]", step)):
+            if isinstance(step, Mapping) and _tells(message, text, step):
                 for between in range(self._next, place):
                     yield from self._lone(between)
                 self._next = place + 1
-                yield from self._step(cast("Mapping[str, Any]", step), raw_of(cast("Any", step)), calls)
+                yield from self._step(step, raw_of(step), calls)
                 return
         thought = message.get("thought")
         yield from self._said("turn.agent", thought if isinstance(thought, str) and thought else text, raw, {})
@@ -167,15 +180,17 @@ class _Run:
             yield from self._start(acted, raw, f"call/{place}")
 
     def _observation(self, message: Mapping[str, Any], text: str, raw: bytes) -> Iterator[Fact]:
-        """The message after an action: the result that the step told already, or the result itself where there are no steps."""
+        """The message after an action: the result that the step told already, or the result itself where there are no
+        steps.
+        """
         ids = message.get("tool_call_ids")
-        natives = [name for name in cast("list[Any]", ids) if isinstance(name, str)] if isinstance(ids, list) else []
+        natives = [name for name in ids if isinstance(name, str)] if isinstance(ids, list) else []
         if not self._open:
-            if natives or message.get("role") == "tool":
-                yield Fact("tool.completed", {"output": text, "call_id": natives[0] if natives else None}, raw, "result/0")
-                about = shown(natives[0]) if natives else "no id"
-                yield Fact("source.note", {"kind": "result_without_call", "text": f"The result for `{about}` answers no call of this transcript."},
-                           raw, "note", anomaly="result_without_call")  # fmt: skip
+            # a message of the role `tool` that follows no call; a user's message goes another way
+            native = natives[0] if natives else None
+            fact = Fact("tool.completed", {"output": text, "call_id": native}, raw, "result/0", operation=native)
+            yield fact
+            yield note(fact, lonely_result(self._calls, native), "result/0/note")
             return
         if self._open == ["told"]:
             self._open = []
@@ -196,7 +211,9 @@ class _Run:
     def _step(self, step: Mapping[str, Any], raw: bytes, calls: list[dict[str, Any]]) -> Iterator[Fact]:
         """One step: what the agent said, what it did, what came back."""
         thought, response = step.get("thought"), step.get("response")
-        text = thought if isinstance(thought, str) and thought.strip() else response if isinstance(response, str) else ""
+        text = (
+            thought if isinstance(thought, str) and thought.strip() else response if isinstance(response, str) else ""
+        )
         yield from self._said("turn.agent", text, raw, {}, part="text")
         action, observation = step.get("action"), step.get("observation")
         names: list[str] = []
@@ -228,23 +245,29 @@ class _Run:
             data["command"] = acted.command
         if holds_hint(acted.arguments, acted.command):
             data["hint"] = True
-        yield Fact("tool.started", data, raw, part, operation=operation, workspace=self._workspace)
+        fact = Fact("tool.started", data, raw, part, operation=operation, workspace=self._workspace)
+        yield fact
         if again:
-            yield Fact(
-                "source.note",
-                {"kind": "duplicate_call_id", "text": f"The call id `{shown(acted.native or '')}` was used before; this is counted as another call."},
-                raw, f"{part}/note", anomaly="duplicate_call_id",
-            )  # fmt: skip
+            yield note(fact, reused_call(acted.native), f"{part}/note")
 
     def _end_call(self, name: str, text: str, raw: bytes, part: str, extra: dict[str, Any]) -> Iterator[Fact]:
         call = self._calls.end(name)
         output, hints = without_hints(text)
-        data: dict[str, Any] = {"tool": call.tool if call else None, "output": output, "call_id": call.native if call else None, **extra}
-        yield Fact("tool.completed", data, raw, part, operation=call.operation if call else name, workspace=self._workspace)
+        data: dict[str, Any] = {
+            "tool": call.tool if call else None,
+            "output": output,
+            "call_id": call.native if call else None,
+            **extra,
+        }
+        yield Fact(
+            "tool.completed", data, raw, part, operation=call.operation if call else name, workspace=self._workspace
+        )
         for number, hint in enumerate(hints):
             yield Fact("turn.system", {"text": hint, "hint": True}, raw, f"{part}/hint/{number}")
 
-    def _said(self, turn: str, text: str, raw: bytes, extra: dict[str, Any], *, opens: bool = False, part: str = "text") -> Iterator[Fact]:
+    def _said(
+        self, turn: str, text: str, raw: bytes, extra: dict[str, Any], *, opens: bool = False, part: str = "text"
+    ) -> Iterator[Fact]:
         self._turns += opens
         opening = Opening(f"turn-{self._turns}", "turn", title_of(text)) if opens else None
         for said in pieces(text, turn, part):
@@ -253,9 +276,14 @@ class _Run:
 
     def _end(self) -> Iterator[Item]:
         info = self._whole.get("info")
-        told = cast("Mapping[str, Any]", info) if isinstance(info, Mapping) else {}
+        told = mapping(info)
         if isinstance(told.get("model_stats"), Mapping):
-            yield closing_note("model_stats", "What the models of this run used in all, as its end says.", {"model_stats": told["model_stats"]}, odd=False)
+            yield closing_note(
+                "model_stats",
+                "What the models of this run used in all, as its end says.",
+                {"model_stats": told["model_stats"]},
+                odd=False,
+            )
         status, submission = told.get("exit_status"), told.get("submission")
         reason = status if isinstance(status, str) else None
         yield RunEnded(_outcome(reason), reason, submission if isinstance(submission, str) else None)
@@ -274,12 +302,14 @@ def _actions(action: str | None, calls: list[dict[str, Any]]) -> list[_Action]:
     found: list[_Action] = []
     for call in calls:
         function = call.get("function")
-        shape = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+        shape = function if isinstance(function, dict) else {}
         name = shape.get("name") if isinstance(shape.get("name"), str) else "unknown"
         arguments = _arguments(shape.get("arguments"))
-        given = cast("dict[str, Any]", arguments).get("command") if isinstance(arguments, dict) else None
+        given = mapping(arguments).get("command")
         native = call.get("id") if isinstance(call.get("id"), str) and call["id"] else None
-        found.append(_Action(str(name), arguments, given if name == "bash" and isinstance(given, str) else None, native))
+        found.append(
+            _Action(str(name), arguments, given if name == "bash" and isinstance(given, str) else None, native)
+        )
     if found or action is None or not action.strip():
         return found
     line = action.strip()
@@ -301,7 +331,7 @@ def _arguments(told: Any) -> Any:
 def _state(told: Any) -> Mapping[str, Any]:
     """The state after a step: an object, in old files a JSON string of one."""
     value = _arguments(told.strip()) if isinstance(told, str) else told
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    return mapping(value)
 
 
 def _text(content: Any) -> str:

@@ -1,20 +1,23 @@
-"""tau-bench results: a list of runs, one per task and trial, with chat messages and a reward; and its few-shot dialogues (JSONL).
+"""tau-bench results: a list of runs, one per task and trial, with chat messages and a reward; and its few-shot
+dialogues (JSONL).
 
-A run's id holds its task, its trial and a hash of its first messages, because every model's results number tasks and trials alike.
-A dialogue is a run of its own: plain text, cut where a line begins with a role; a call is seen only through its result.
+A run's id holds its task, its trial and a hash of its first messages, because every model's results number tasks and
+trials alike. A dialogue is a run of its own: plain text, cut where a line begins with a role; a call is seen only
+through its result.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from activities.importers.calls import Call, Calls
 from activities.importers.chat_messages import ChatMessages
 from activities.importers.notes import closing_note, unanswered
 from activities.importers.parse import NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
+from activities.importers.shapes import mapping
 from activities.importers.texts import pieces, title_of
 from domain.contracts.ids import digest_id
 from domain.runs.transcript import Fact, Item, Limits, Opening, Refused, RunEnded, RunFound
@@ -34,7 +37,7 @@ class TauBench:
         if any(isinstance(record.get("messages_display"), str) for record in seen.records):
             return True
         first = seen.document[0] if isinstance(seen.document, list) and seen.document else None
-        return isinstance(first, dict) and "task_id" in first and bool({"traj", "reward"} & cast("dict[str, Any]", first).keys())
+        return isinstance(first, dict) and "task_id" in first and bool({"traj", "reward"} & first.keys())
 
     def read(self, stream: BinaryIO, limits: Limits) -> Iterator[Item]:
         head, stream = with_head(stream, HEAD_BYTES)
@@ -49,9 +52,9 @@ class TauBench:
         if not isinstance(runs, list):
             yield Refused("document", "the document is no JSON list, as tau-bench results are")
             return
-        for place, run in enumerate(cast("list[Any]", runs)):
+        for place, run in enumerate(runs):
             if isinstance(run, Mapping) and isinstance(run.get("traj"), list):
-                yield from _run(cast("Mapping[str, Any]", run), place)
+                yield from _run(run, place)
             else:
                 yield Refused(f"run {place}", "it is no run: it has no list `traj`")
 
@@ -62,11 +65,11 @@ def _verdict(text: str) -> dict[str, Any] | None:
 
 
 def _run(run: Mapping[str, Any], place: int) -> Iterator[Item]:
-    messages = cast("list[Any]", run["traj"])
+    messages = run["traj"]
     info = run.get("info")
-    told = cast("Mapping[str, Any]", info) if isinstance(info, Mapping) else {}
+    told = mapping(info)
     task = told.get("task")
-    instruction = cast("Mapping[str, Any]", task).get("instruction") if isinstance(task, Mapping) else None
+    instruction = mapping(task).get("instruction")
     asked = instruction if isinstance(instruction, str) else ""
     try:
         first = digest_id("first messages", *(raw_of(message).decode() for message in messages[:2]), size=8)
@@ -90,7 +93,9 @@ def _run(run: Mapping[str, Any], place: int) -> Iterator[Item]:
     yield from unanswered(chat.calls)
     reward = run.get("reward")
     rest = {key: value for key, value in run.items() if key != "traj"}
-    yield closing_note("evaluation", "How the benchmark judged this run, with what it expected.", {"record": rest}, odd=False)
+    yield closing_note(
+        "evaluation", "How the benchmark judged this run, with what it expected.", {"record": rest}, odd=False
+    )
     known = isinstance(reward, int | float)
     outcome = ("completed" if reward >= 1 else "failed") if known else None
     yield RunEnded(outcome, f"reward {reward}" if known else None)
@@ -106,7 +111,9 @@ def _dialogues(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
             yield line
             continue
         text = line.value.get("messages_display") if isinstance(line.value, Mapping) else None
-        yield RunFound(None, title=title_of(_LINE.sub("", text, count=1)) if isinstance(text, str) else None, agent="tau-bench")
+        yield RunFound(
+            None, title=title_of(_LINE.sub("", text, count=1)) if isinstance(text, str) else None, agent="tau-bench"
+        )
         if isinstance(text, str):
             yield from _dialogue(text, line.raw)
         else:
@@ -128,9 +135,18 @@ def _dialogue(text: str, raw: bytes) -> Iterator[Item]:
             call = calls.end("dialogue#")
             failed = _verdict(said) is None
             data: dict[str, Any] = {"tool": "unknown", "error" if failed else "output": said, **(_verdict(said) or {})}
-            yield Fact("tool.failed" if failed else "tool.completed", data, raw, f"{place}", operation=call.operation if call else None)
+            yield Fact(
+                "tool.failed" if failed else "tool.completed",
+                data,
+                raw,
+                f"{place}",
+                operation=call.operation if call else None,
+            )
             if call is None:
-                note = {"kind": "result_without_call", "text": "A tool line of the dialogue follows no line of the assistant."}
+                note = {
+                    "kind": "result_without_call",
+                    "text": "A tool line of the dialogue follows no line of the assistant.",
+                }
                 yield Fact("source.note", note, raw, f"{place}/note", anomaly="result_without_call")
             continue
         calling = role == "assistant" and following == "tool"

@@ -39,5 +39,12 @@ def test_a_wrapped_sentence_is_one_and_labels_stand_over_it() -> None:
     ]
 
 
+def test_a_line_that_ends_a_sentence_ends_it_whatever_comes_next() -> None:
+    assert [sentence.text for sentence in sentences("It waits\nfor time.\npsycopg does not.")] == [
+        "It waits for time.",
+        "psycopg does not.",
+    ]
+
+
 def test_an_unclosed_fence_reaches_to_the_end() -> None:
     assert [sentence.text for sentence in sentences("Yes.\n```\nNo. Never.")] == ["Yes."]

@@ -31,7 +31,19 @@ STATED = [
     ("`moduleNameMapper` is ignored when `projects` is set in `jest.config.js`.", "negative_result"),
     ("The issue was that `apply_tax` in `tax.py` rounds the net amount before it is summed.", "behaviour"),
     ("The cause is `apply_tax` in `tax.py`, which rounds the net amount first.", "cause"),
+    ("`useSession` is empty at first because `SessionProvider` is mounted below `Router`.", "cause"),
+    ("The Docker build needs `NODE_OPTIONS`, otherwise `vite build` runs out of memory.", "constraint"),
+    ("`COPY FROM` is refused under row-level security by `psycopg`.", "constraint"),
+    ("`workflow.now` returns the time of the last task, not the wall clock.", "behaviour"),
     ("If `CACHE_TTL` is zero, `fetch_rates` falls back to a stale file.", "behaviour"),
+    (
+        "`WebAuthn` работает в Safari/Firefox, но не работает в текущем macOS WebView runtime `Tauri`.",
+        "incompatibility",
+    ),
+    ("Проблема с `navigator.credentials` возникает только в WebView.", "incompatibility"),
+    ("Причиной ошибки `NotAllowedError` является несовместимость `webauthn-rs` и WebView.", "incompatibility"),
+    ("Для этого проекта нельзя использовать механизм `iframe-bridge`.", "constraint"),
+    ("Изменение `schema.sql` необходимо делать до `seed.sql`.", "constraint"),
     ("Причина падения `test_report` в том, что `load_csv` читает файл без `utf-8-sig`.", "cause"),
     ("Оказалось, что `round_cents` округляет половину цента вниз, поэтому итог меньше.", "consequence"),
     ("`make seed` нельзя запускать дважды, потому что `accounts.id` уникален.", "cause"),
@@ -44,6 +56,7 @@ REFUSED = [
     ("The bug is caused by a missing colon in `division.py`.", "no_subject"),
     ("It is caused by `foo_bar` being None.", "no_subject"),
     ("There must be a typo in `money.py` somewhere.", "no_subject"),
+    ("`load_csv` cannot read the current file because of `utf-8-sig`.", "passing_detail"),
     ("`load_csv` might fail because of `utf-8-sig`.", "hedged"),
     ("`load_csv` is likely broken due to a missing colon.", "hedged"),
     ("I think `load_csv` fails because `path_name` is None.", "hedged"),
@@ -100,7 +113,10 @@ def test_no_statement_for_a_named_reason(text: str, reason: str) -> None:
 @pytest.mark.parametrize(
     ("text", "proposition"),
     [
-        ("**Root cause:** invoices are short because `round_cents` rounds down.", "Invoices are short because `round_cents` rounds down."),
+        (
+            "**Root cause:** invoices are short because `round_cents` rounds down.",
+            "Invoices are short because `round_cents` rounds down.",
+        ),
         ("It turns out that `load_csv` silently drops empty rows.", "`load_csv` silently drops empty rows."),
         ("The cause is `apply_tax` in `tax.py`, which rounds too early.", "`apply_tax` in `tax.py` rounds too early."),
         ("So, the issue was that `load_csv` never closes its file.", "`load_csv` never closes its file."),
@@ -117,11 +133,16 @@ def test_a_pronoun_is_resolved_by_the_sentence_before_it_only() -> None:
     found = state(Sentence("It ignores every input after `next_seed`."), "The `next_cypher` function is really simple.")
     assert isinstance(found, Statement)
     assert found.proposition == "The `next_cypher` function ignores every input after `next_seed`."
-    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused("no_subject")
+    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused(
+        "no_subject"
+    )
 
 
 def test_content_is_what_remains_without_binding_words() -> None:
-    one, other = "The invoice totals are short because `f(x)` rounds.", "Invoice totals are short, because `f(x)` rounds"
+    one, other = (
+        "The invoice totals are short because `f(x)` rounds.",
+        "Invoice totals are short, because `f(x)` rounds",
+    )
     assert content(one) == content(other)
     assert content("`a` calls `b`") != content("`b` calls `a`")
     assert alike(one, other) == 1.0

@@ -1,0 +1,1 @@
+"""Reading: every question about knowledge and runs that is answered from Postgres."""

@@ -1,0 +1,1 @@
+"""Readers and assembly, against made files, counts taken elsewhere, and broken input."""

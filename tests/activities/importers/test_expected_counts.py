@@ -1,0 +1,205 @@
+"""Every shared transcript against counts that were taken without the importers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from activities.importers.recognise import READERS, NotATranscript, recognise
+from domain.runs.evolve import ends, starts
+from domain.runs.transcript import Fact
+from tests.activities.importers.reading import Imported, imported, records_of, runs_of
+
+pytestmark = pytest.mark.shared
+
+CALLING = ("run", "run_ipython", "read", "write", "edit", "browse")
+Figure = Callable[[Imported, bytes], Any]
+
+
+def _expected(shared_data: Path, form: str) -> dict[str, Any]:
+    told = json.loads((shared_data / "trajectories" / "expected_counts.json").read_text())
+    found = {name: value for name, value in told.items() if name.startswith(f"{form}/")}
+    assert found, f"no counts for {form}"
+    return found
+
+
+def _body(shared_data: Path, name: str) -> bytes:
+    return (shared_data / "trajectories" / name).read_bytes()
+
+
+def _called(outcome: Imported) -> set[str | None]:
+    return {event.data.get("call_id") for event in outcome.events if starts(event)}
+
+
+def _answered(outcome: Imported) -> set[str | None]:
+    return {event.data.get("call_id") for event in outcome.events if ends(event)}
+
+
+def _objects(body: bytes) -> list[dict[str, Any]]:
+    """The records of a JSONL file as the facts carry them: whole, once each, in order."""
+    values = [orjson.loads(fact.raw) for fact in records_of(body)]
+    return [value for value in values if isinstance(value, dict)]
+
+
+CLAUDE_CODE: dict[str, Figure] = {
+    "lines": lambda _, body: len(_objects(body)),
+    "types": lambda _, body: dict(Counter(str(value.get("type", "null")) for value in _objects(body))),
+    "sidechain": lambda _, body: sum(1 for fact in records_of(body) if fact.sidechain),
+    "bad_lines": lambda outcome, _: len(outcome.refused),
+    "sessions": lambda outcome, _: len(outcome.closings),
+    "tool_use": lambda outcome, _: len(_called(outcome)),
+    "tool_result": lambda outcome, _: len(_answered(outcome)),
+    "tools": lambda outcome, _: dict(outcome.tools),
+    "errors": lambda outcome, _: outcome.counts.errors,
+    "use_without_result": lambda outcome, _: len(_called(outcome) - _answered(outcome)),
+    "result_without_use": lambda outcome, _: len(_answered(outcome) - _called(outcome)),
+    "dup_uuid": lambda o, _: o.counts.anomalies.get("duplicate_id", 0) + o.counts.anomalies.get("repeated_record", 0),
+    "dangling_parent": lambda outcome, _: outcome.counts.anomalies.get("dangling_parent", 0),
+}
+
+
+def test_claude_code_sessions_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "claude-code").items():
+        body = _body(shared_data, name)
+        outcome = imported(body, name)
+        found = {key: CLAUDE_CODE[key](outcome, body) for key in expected if key not in ("first", "last")}
+        assert found == {key: value for key, value in expected.items() if key in found}, name
+        for key, at in (("first", outcome.counts.first), ("last", outcome.counts.last)):
+            told = expected[key]
+            if told.startswith("["):
+                # no time at all: its text is kept where it stood
+                assert any(event.data.get("source_time") == told for event in outcome.events)
+            else:
+                assert at == datetime.fromisoformat(told), (name, key)
+
+
+def test_swe_agent_trajectories_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "swe-agent").items():
+        outcome = imported(_body(shared_data, name), name)
+        calls, results = outcome.of("tool.started"), outcome.of("tool.completed")
+        (closing,) = outcome.closings
+        history = len(orjson.loads(_body(shared_data, name))["history"])
+        found = {
+            # where there are no steps, the calls are those of the messages
+            "steps": len(calls) if expected["steps"] else 0,
+            "tool_calls": sum(1 for call in calls if "call_id" in call.data),
+            "empty_obs": sum(1 for result in results if result.data["output"] == ""),
+            "with_time": sum(1 for result in results if "duration_ms" in result.data),
+            "exit_status": closing.reason,
+            "has_submission": closing.result is not None,
+            "history": history,
+        }
+        assert found == expected, name
+        assert len(calls) == (expected["steps"] or expected["tool_calls"]) == len(results)
+        assert outcome.counts.first is None and {event.time_basis for event in outcome.events} == {"order_only"}
+        assert not any("exit_code" in event.data or "success" in event.data for event in outcome.events)
+
+
+def test_tau_bench_results_hold_what_was_counted(shared_data: Path) -> None:
+    name = "tau-bench/gpt-4o-airline.json"
+    expected = _expected(shared_data, "tau-bench")[name]
+    body = _body(shared_data, name)
+    outcome = imported(body, name)
+    found = {
+        "runs": len({closing.run for closing in outcome.closings}),
+        "tasks": len({event.task for event in outcome.events}),
+        "success": sum(1 for closing in outcome.closings if closing.outcome == "completed"),
+        "messages": sum(1 for _ in records_of(body)),
+        "tool_calls": outcome.counts.tool_calls,
+        "tool_msgs": outcome.counts.tool_results,
+        "errors": outcome.counts.errors,
+        "transfers": outcome.tools["transfer_to_human_agents"],
+    }
+    assert found == expected
+    assert not outcome.notes("call_without_result") and not outcome.notes("result_without_call")
+
+
+def test_tau_bench_dialogues_are_runs(shared_data: Path) -> None:
+    name = "tau-bench/MockAirlineDomainEnv-few_shot.jsonl"
+    expected = _expected(shared_data, "tau-bench")[name]
+    body = _body(shared_data, name)
+    outcome = imported(body, name)
+    assert len(outcome.closings) == expected["dialogues"]
+    assert sorted({key for value in _objects(body) for key in value}) == expected["keys"]
+    # each line that begins with a role is a turn, a call's result, or the call itself
+    text = "\n".join(value["messages_display"] for value in _objects(body)).splitlines()
+    assert sum(1 for line in text if line.startswith("tool: ")) == outcome.counts.tool_results
+    assert sum(1 for line in text if line.startswith("user: ")) == len(outcome.of("turn.user"))
+
+
+def _openhands(records: list[list[Fact]]) -> dict[str, Any]:
+    """The counts of one run's records, each by the fact that says what it was."""
+    actions: Counter[str] = Counter()
+    observations: Counter[str] = Counter()
+    codes: Counter[str] = Counter()
+    for facts in records:
+        fact = max(facts, key=lambda fact: (fact.type.startswith("tool."), not fact.type.startswith("model.")))
+        kind = str(fact.data.get("kind", "message"))
+        acted = fact.type.startswith("turn.") or fact.type.endswith(".started") or "action" in fact.data.get("record", {})
+        (actions if acted else observations)[kind] += 1
+        if "exit_code" in fact.data or fact.data.get("running"):
+            codes[str(fact.data.get("exit_code", -1))] += 1
+    return {
+        "actions": dict(actions),
+        "observations": dict(observations),
+        "exit_codes": dict(codes),
+        "events": len(records),
+    }
+
+
+def test_openhands_trajectories_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "openhands-v0").items():
+        body = _body(shared_data, name)
+        found = [_openhands(records) for records in runs_of(body)]
+        assert found == expected, name
+        outcome = imported(body, name)
+        calls = [sum(n for kind, n in run["actions"].items() if kind in CALLING) for run in expected]
+        assert [closing.counts.tool_calls for closing in outcome.closings] == calls
+        assert not outcome.notes("call_without_result") and not outcome.notes("result_without_call")
+        assert outcome.counts.tool_results == outcome.counts.tool_calls
+
+
+def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
+    files = sorted((shared_data / "trajectories" / "openai-chat").glob("*.json"))
+    assert files
+    for path in files:
+        told = json.loads(path.read_text())
+        messages = list(told if isinstance(told, list) else told["messages"])
+        if isinstance(told, dict):
+            messages += [choice["message"] for choice in told["response"]["choices"]]
+        calls = [call["function"]["name"] for message in messages for call in message.get("tool_calls") or []]
+        roles = Counter(message["role"] for message in messages)
+        outcome = imported(path.read_bytes(), path.name)
+        assert dict(outcome.tools) == dict(Counter(calls)), path.name
+        assert outcome.counts.tool_results == roles["tool"]
+        assert len(outcome.of("turn.user")) == roles["user"] and len(outcome.of("turn.system")) == roles["system"]
+        assert len(outcome.notes("call_without_result")) == len(calls) - roles["tool"]
+        assert outcome.counts.errors == 0 and outcome.counts.unknown == 0
+        if isinstance(told, dict):
+            assert outcome.counts.last is not None and outcome.counts.last.timestamp() == pytest.approx(told["timestamp"])
+
+
+def test_no_other_shared_file_is_taken_for_a_transcript(shared_data: Path) -> None:
+    ours = {"claude-code", "swe-agent", "tau-bench", "openhands-v0", "openai-chat"}
+    assert {reader.format for reader in READERS} == ours
+    seen: Counter[str] = Counter()
+    for path in sorted(shared_data.rglob("*")):
+        if not path.is_file():
+            continue
+        head = path.read_bytes()[: 64 * 1024]
+        found = recognise(head)
+        sniffed = [reader.format for reader in READERS if reader.sniff(head)]
+        if path.parent.name in ours and not path.name.startswith("LICENSE"):
+            assert not isinstance(found, NotATranscript) and sniffed == [found.format] == [path.parent.name], path.name
+            seen[found.format] += 1
+        else:
+            assert isinstance(found, NotATranscript) and found.verdict == "skipped", path.name
+            seen[found.reason] += 1
+    assert seen["claude-code"] == 10 and seen["swe-agent"] == 8

@@ -20,7 +20,6 @@ from domain.contracts.ids import digest_id
 from domain.contracts.observed_run import CompleteAnswer, EventAnswer, RecordAnswer
 from domain.contracts.origin import ORIGIN_HASH, origin_hash
 from domain.contracts.payloads import Artifact, is_object
-from domain.contracts.origin import origin_hash
 from domain.extraction.versions import EXTRACTED, EXTRACTOR
 from domain.journal.canonical import NotAdmitted, admit, text
 from domain.journal.event import Event, EventModel, id_refusal, stamp

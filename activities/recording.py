@@ -5,14 +5,11 @@ Producers may write only what happened; what is wrong with one event refuses tha
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-import orjson
 from pydantic import ValidationError
 
 from activities import runs
@@ -21,16 +18,21 @@ from activities.postgres.journal import Journal, Receipt
 from activities.sealing import Sealer
 from domain.contracts.ids import digest_id
 from domain.contracts.observed_run import CompleteAnswer, EventAnswer, RecordAnswer
+from domain.contracts.origin import ORIGIN_HASH, origin_hash
+from domain.contracts.payloads import Artifact, is_object
 from domain.extraction.versions import EXTRACTED, EXTRACTOR
-from domain.journal.canonical import NotAdmitted
-from domain.journal.event import Event, EventModel, stamp
+from domain.journal.canonical import NotAdmitted, admit, text
+from domain.journal.event import Event, EventModel, id_refusal, stamp
 from domain.journal.rows import WorkingSet
 from domain.ports.recording import CLOSE_RUN, RECORD_EVENTS, CloseRequest, RecordRequest, RunOpening
 from domain.projections.batch import prepare
 from domain.projections.catalogue import CATALOGUE
 from domain.runs.state import RUNS, Run
 
+MAX_SHOWN = 120
+"""Characters of what a producer sent that an answer repeats."""
 _RESERVED = "temporality/"
+_SCHEMA = "docs/contracts/Event.json"
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -52,22 +54,27 @@ class Recording:
     async def record(self, request: RecordRequest) -> RecordAnswer:
         """Append the batch; the answer is given only when it is durable, and says for each event what became of it."""
         read = [self._read(request, raw) for raw in request.events]
-        sealed = {index: await self._sealer.seal(event) for index, event in enumerate(read) if isinstance(event, Event)}
-        for index, event in list(sealed.items()):
-            try:
-                prepare(event)
-            except (NotAdmitted, ValueError) as error:
-                read[index] = _Refused(event.event_id, str(error))
-                del sealed[index]
-        receipt = await self._append(request.opening, list(sealed.values()))
-        return _answer(read, list(sealed), receipt)
+        for index, event in enumerate(read):
+            if isinstance(event, Event):
+                read[index] = await self._sealed(event)
+        taken = {index: event for index, event in enumerate(read) if isinstance(event, Event)}
+        receipt = await self._append(request.opening, list(taken.values()))
+        return _answer(read, list(taken), receipt)
+
+    async def _sealed(self, event: Event) -> Event | _Refused:
+        sealed = await self._sealer.seal(event)
+        try:
+            prepare(sealed)
+        except NotAdmitted as error:
+            return _Refused(event.event_id, str(error))
+        return sealed
 
     @implements(CLOSE_RUN)
     async def close_run(self, request: CloseRequest) -> CompleteAnswer:
         """Close the run where it stands; asked again, it answers with the ending that was recorded first."""
         opening, complete = request.opening, request.complete
         await self._append(opening, [])
-        result = complete.result if isinstance(complete.result, str | None) else complete.result.model_dump()
+        result = complete.result.model_dump() if isinstance(complete.result, Artifact) else complete.result
         told = await self._sealer.seal(
             Event(opening.project, runs.SOURCE, "-", "run.closed", request.at, {"reason": complete.reason, "result": result})
         )
@@ -87,35 +94,38 @@ class Recording:
         )
 
     async def _append(self, opening: RunOpening, events: Sequence[Event]) -> Receipt:
+        first = await self._sealer.seal(opened(opening))
+
         def decide(rows: WorkingSet, late: bool) -> Sequence[Event]:
             known = rows.get(RUNS, Run, opening.run)
-            return events if known is not None else (opened(opening), *events)
+            return events if known is not None else (first, *events)
 
         receipt = await self._journal.transact(opening.project, decide, size=len(events) + 1)
-        written = tuple(item for item in receipt.written if item.event.event_id != opened_id(opening))
-        return Receipt(written, receipt.caused, receipt.head)
+        return replace(receipt, written=receipt.written[len(receipt.written) - len(events) :])
 
     def _read(self, request: RecordRequest, raw: Any) -> Event | _Refused:
-        if not isinstance(raw, dict):
+        """The event that `raw` is, or why it is none that may be kept."""
+        if not is_object(raw):
             found = "null" if raw is None else type(raw).__name__
-            return _Refused(None, f"an event is a JSON object, not {found}; see docs/contracts/EventModel.json")
-        told: dict[str, Any] = dict(raw)  # pyright: ignore[reportUnknownArgumentType]
-        origin = told.pop("origin_hash", None)
-        shown = told.get("event_id")
-        event_id = shown if isinstance(shown, str) else None
+            return _Refused(None, f"an event is a JSON object, not {found}; see {_SCHEMA}")
+        shown = raw.get("event_id")
+        event_id = text(shown[:MAX_SHOWN]) if isinstance(shown, str) else None
         try:
-            model = EventModel.model_validate(_completed(told, request.opening, request.at))
+            admitted = admit(raw)
+            origin = admitted.pop(ORIGIN_HASH, None)
+            model = EventModel.model_validate(_completed(admitted, request.opening, request.at))
+            event = model.to_event(origin if _is_origin(origin) else self._origin_of(raw))
+        except NotAdmitted as error:
+            return _Refused(event_id, str(error))
         except ValidationError as error:
             return _Refused(event_id, _sentence(error))
-        event = model.to_event(origin if _is_origin(origin) else self._origin_of(told))
-        reason = _place_refusal(event, request.opening) or CATALOGUE.refusal(event, producer=True)
+        except OverflowError:
+            return _Refused(event_id, "occurred_at: in UTC it lies outside the years 1 to 9999; send the time it happened")
+        reason = _place_refusal(event, request.opening) or id_refusal(event) or CATALOGUE.refusal(event, producer=True)
         return _Refused(event_id, reason) if reason else event
 
-    def _origin_of(self, told: dict[str, Any]) -> str:
-        body = orjson.dumps(told, default=str, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
-        return hmac.new(self._key, body, hashlib.sha256).hexdigest()
-
-
+    def _origin_of(self, raw: dict[str, Any]) -> str:
+        return origin_hash(self._key, {key: value for key, value in raw.items() if key != ORIGIN_HASH})
 
 
 def opened_id(opening: RunOpening) -> str:
@@ -142,10 +152,9 @@ def opened(opening: RunOpening) -> Event:
 def _completed(told: dict[str, Any], opening: RunOpening, at: datetime) -> dict[str, Any]:
     """The envelope with what may be left out filled in: schema, source, project, run, task, workspace, time."""
     context = told.get("context", {})
-    if isinstance(context, dict):
+    if is_object(context):
         defaults = {"project": opening.project, "run": opening.run, "task": opening.task, "workspace": opening.workspace}
-        given: dict[str, Any] = dict(context)  # pyright: ignore[reportUnknownArgumentType]
-        context = {key: value for key, value in defaults.items() if value is not None} | given
+        context = {key: value for key, value in defaults.items() if value is not None} | context
     full = {"source": {"id": f"observed/{opening.run}"}, **told, "context": context}
     if "occurred_at" not in full:
         full |= {"occurred_at": stamp(at), "time_basis": "order_only"}
@@ -153,16 +162,14 @@ def _completed(told: dict[str, Any], opening: RunOpening, at: datetime) -> dict[
 
 
 def _place_refusal(event: Event, opening: RunOpening) -> str | None:
-    """Why the event does not belong into this batch: another project or run, a reserved source, a character no id may hold."""
+    """Why the event does not belong into this batch: another project or run, a reserved source, the system's own types."""
     if event.project != opening.project or event.run != opening.run:
-        return f"it names project `{event.project}` and run `{event.run}`; this is run `{opening.run}` of `{opening.project}`"
+        project, run = event.project[:MAX_SHOWN], (event.run or "none")[:MAX_SHOWN]
+        return f"it names project `{project}` and run `{run}`; this is run `{opening.run}` of `{opening.project}`"
     if event.source.startswith(_RESERVED):
-        return f"the source `{event.source[:80]}` is reserved for the system; name your own"
+        return f"the source `{event.source[:MAX_SHOWN]}` is reserved for the system; name your own"
     if event.type in ("run.opened", "run.closed"):
         return f"`{event.type}` is written by the system: start the run, and end it with `complete`"
-    named = (event.event_id, event.source, event.task, event.frame, event.parent_frame, event.operation_id, event.workspace)
-    if any(value and "\x00" in value for value in named):
-        return "an id in it holds U+0000, which no id may; send it without"
     return None
 
 
@@ -172,8 +179,8 @@ def _is_origin(value: Any) -> bool:
 
 def _sentence(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in first["loc"]) or "event"
-    return f"{where}: {first['msg']}; see docs/contracts/EventModel.json"
+    where = ".".join(str(part) for part in first["loc"])[:MAX_SHOWN] or "event"
+    return f"{where}: {first['msg']}; see {_SCHEMA}"
 
 
 def _answer(read: Sequence[Event | _Refused], places: Sequence[int], receipt: Receipt) -> RecordAnswer:

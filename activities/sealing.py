@@ -21,9 +21,19 @@ class Sealer:
         self._artifacts = artifacts
 
     async def seal(self, event: Event) -> Event:
-        """`event` as it may be kept. Raises `ArtifactsUnavailable` when a body cannot be kept."""
-        data, _ = self._redactor.redact(dict(event.data))
-        checked = check_out(data)
+        """`event` as it may be kept: its data, the words of its citations, its workspace. Raises `ArtifactsUnavailable` when a body cannot be kept."""
+        quotes = [item.get("quote") for item in event.evidence]
+        clean, _ = self._redactor.redact({"data": dict(event.data), "quotes": quotes, "workspace": event.workspace})
+        checked = check_out(clean)
         for body in checked.bodies:
             await self._artifacts.put(event.project, body)
-        return replace(event, data=checked.value)
+        kept = checked.value
+        return replace(
+            event,
+            data=kept["data"],
+            evidence=tuple(
+                item if quote is None else {**item, "quote": quote}
+                for item, quote in zip(event.evidence, kept["quotes"], strict=True)
+            ),
+            workspace=kept["workspace"],
+        )

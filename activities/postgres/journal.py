@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
 from typing import Any, Literal
 
 import psycopg
@@ -16,7 +18,7 @@ import psycopg
 from activities.postgres import row_codec
 from activities.postgres.pool import Database
 from activities.postgres.rebuild import rebuild
-from domain.contracts.errors import StaleFold, TemporalityError
+from domain.contracts.errors import JournalUnavailable, StaleFold, TemporalityError
 from domain.journal.event import Event
 from domain.journal.rows import Address, Table, WorkingSet
 from domain.projections.batch import (
@@ -36,7 +38,11 @@ from domain.projections.batch import (
 from domain.projections.fold import FOLD_VERSION
 
 MAX_MERGED_EVENTS = 2_000
-MAX_CACHED_ROWS = 50_000
+MAX_CACHED_ROWS = 4_000
+"""Of one project. Aggregates are small and most are done with soon: an operation is touched twice in its life."""
+MAX_LANES = 200
+MAX_ATTEMPTS = 50
+"""How often one transaction is folded anew before its caller is told to come again."""
 
 Status = Literal["recorded", "duplicate", "conflict"]
 
@@ -67,6 +73,8 @@ class _Waiting:
     unit: Unit
     answer: asyncio.Future[Receipt]
     size: int
+    # after a transaction that failed for reasons of its own, each caller goes by itself
+    alone: bool = False
 
 
 @dataclass(slots=True)
@@ -74,9 +82,16 @@ class _Lane:
     """One project's appends, in order, and its aggregates as of `head` (-1: not known)."""
 
     queue: list[_Waiting] = field(default_factory=list[_Waiting])
-    task: asyncio.Task[None] | None = None
+    task: asyncio.Task[list[Receipt]] | None = None
     head: int = -1
     cache: dict[Address, Any] = field(default_factory=dict[Address, Any])
+
+    @property
+    def idle(self) -> bool:
+        return self.task is None and not self.queue
+
+    def forget(self) -> None:
+        self.head, self.cache = -1, {}
 
 
 class Journal:
@@ -94,60 +109,65 @@ class Journal:
     async def transact(self, project: str, decide: Decider, *, guard: Guard | None = None, size: int = 1) -> Receipt:
         """Decide on the project's aggregates and append, in one transaction.
 
-        `decide` may be asked several times and must be pure. Raises what `decide` raises, `JournalUnavailable`, `StaleFold`.
+        `decide` may be asked several times and must be pure. Raises what `decide` raises, `NotAdmitted`, `JournalUnavailable`,
+        `StaleFold`. A caller that is cancelled meanwhile may find its events recorded: they are their own idempotency keys.
         """
-        lane = self._lanes.setdefault(project, _Lane())
+        lane = self._lane(project)
         waiting = _Waiting(Unit(decide, guard), asyncio.get_running_loop().create_future(), size)
         lane.queue.append(waiting)
-        if lane.task is None or lane.task.done():
-            lane.task = asyncio.create_task(self._drain(project, lane), name=f"journal {project}")
+        if lane.task is None:
+            self._start(project, lane)
         return await waiting.answer
 
-    async def _drain(self, project: str, lane: _Lane) -> None:
-        while lane.queue:
-            group = _next_group(lane.queue, self._merge)
-            try:
-                await self._commit_group(project, lane, group)
-            finally:
-                for item in group:
-                    if not item.answer.done():
-                        item.answer.cancel()
+    def _lane(self, project: str) -> _Lane:
+        """The project's lane, now the one used last; the longest unused idle ones are forgotten."""
+        lane = self._lanes.pop(project, None) or _Lane()
+        if len(self._lanes) >= MAX_LANES:
+            for name in [name for name, other in self._lanes.items() if other.idle][: MAX_LANES // 10]:
+                del self._lanes[name]
+        self._lanes[project] = lane
+        return lane
 
-    async def _commit_group(self, project: str, lane: _Lane, group: list[_Waiting]) -> None:
-        try:
-            receipts = await self._commit(project, lane, [item.unit for item in group])
-        except (TemporalityError, psycopg.Error, ValueError) as error:
-            lane.head, lane.cache = -1, {}
-            if len(group) > 1 and not isinstance(error, TemporalityError):
-                # one caller's bad data must not refuse the others
-                for item in group:
-                    await self._commit_group(project, lane, [item])
-                return
-            for item in group:
-                if not item.answer.done():
-                    item.answer.set_exception(error)
+    def _start(self, project: str, lane: _Lane) -> None:
+        group = _next_group(lane.queue, self._merge)
+        lane.task = asyncio.create_task(self._commit(project, lane, [item.unit for item in group]), name=f"journal {project}")
+        lane.task.add_done_callback(partial(self._answer, project, lane, group))
+
+    def _answer(self, project: str, lane: _Lane, group: list[_Waiting], task: asyncio.Task[list[Receipt]]) -> None:
+        """Tell the group what became of it and start the next: whatever went wrong is told to those it concerns, and to nobody else."""
+        lane.task = None
+        if task.cancelled():
+            for item in (*group, *lane.queue):
+                item.answer.cancel()
+            lane.queue.clear()
+            lane.forget()
             return
-        for item, receipt in zip(group, receipts, strict=True):
-            if item.answer.done():
-                continue
-            if item.unit.failure is not None:
-                item.answer.set_exception(item.unit.failure)
+        error = task.exception()
+        if error is None:
+            for item, receipt in zip(group, task.result(), strict=True):
+                _tell(item, item.unit.failure or receipt)
+        else:
+            lane.forget()
+            if len(group) > 1 and not isinstance(error, TemporalityError):
+                for item in group:
+                    item.alone = True
+                lane.queue[:0] = group
             else:
-                item.answer.set_result(receipt)
+                for item in group:
+                    _tell(item, _sayable(error))
+        if lane.queue:
+            self._start(project, lane)
 
     async def _commit(self, project: str, lane: _Lane, units: list[Unit]) -> list[Receipt]:
         known: dict[EventKey, Known] = {}
         encoded = Encoded()
-        while True:
-            if len(lane.cache) > MAX_CACHED_ROWS:
-                lane.cache = {}
-            rows = WorkingSet(lane.cache)
-            batch = fold_batch(rows, units, known, encoded)
-            if batch.missing:
-                await self._load(project, lane, batch.missing | wanted(units))
-                continue
-            if not batch.fresh and not any(unit.guard for unit in units):
-                return [_receipt(unit, batch, known, lane.head) for unit in units]
+        _evict(lane)
+        base = lane.head
+        for _ in range(MAX_ATTEMPTS):
+            rows, batch = await self._fold(project, lane, units, known, encoded)
+            if not batch.fresh and not rows.asked and not any(unit.guard for unit in units):
+                return [_receipt(unit, batch, known, base) for unit in units]
+            # also where nothing is to be written: what was decided upon is checked under the lock, for another worker may have moved it
             status, base, detail = await self._send(project, lane, batch, rows, units)
             match status:
                 case "appended":
@@ -162,13 +182,25 @@ class Journal:
                 case "fold":
                     await self._refold(project, lane, int(detail))
                 case _:
-                    lane.head, lane.cache = -1, {}
+                    lane.forget()
+        raise JournalUnavailable(f"Others moved what was decided upon {MAX_ATTEMPTS} times.")
+
+    async def _fold(
+        self, project: str, lane: _Lane, units: list[Unit], known: Mapping[EventKey, Known], encoded: Encoded
+    ) -> tuple[WorkingSet, Batch]:
+        """Fold the units, loading what they ask for until nothing is missing."""
+        while True:
+            rows = WorkingSet(lane.cache)
+            batch = fold_batch(rows, units, known, encoded)
+            if not batch.missing:
+                return rows, batch
+            await self._load(project, lane, batch.missing | wanted(units))
 
     async def _refold(self, project: str, lane: _Lane, stored: int) -> None:
         if stored > FOLD_VERSION:
             raise StaleFold(f"It is at fold {stored}, this worker at {FOLD_VERSION}.")
         await rebuild(self._database, project)
-        lane.head, lane.cache = -1, {}
+        lane.forget()
 
     async def _send(
         self, project: str, lane: _Lane, batch: Batch, rows: WorkingSet, units: Sequence[Unit]
@@ -229,10 +261,37 @@ def _next_group(queue: list[_Waiting], merge: bool) -> list[_Waiting]:
     """The callers of the next transaction: a guarded one goes alone, so that its deadline is judged for it only."""
     group = [queue.pop(0)]
     total = group[0].size
-    while merge and queue and not group[0].unit.guard and not queue[0].unit.guard and total + queue[0].size <= MAX_MERGED_EVENTS:
+    while merge and queue and not any(item.alone or item.unit.guard for item in (group[0], queue[0])):
         total += queue[0].size
+        if total > MAX_MERGED_EVENTS:
+            break
         group.append(queue.pop(0))
     return group
+
+
+def _tell(item: _Waiting, outcome: Receipt | BaseException) -> None:
+    """Answer a caller, unless it was cancelled meanwhile."""
+    if item.answer.done():
+        return
+    if isinstance(outcome, Receipt):
+        item.answer.set_result(outcome)
+    else:
+        item.answer.set_exception(outcome)
+
+
+def _sayable(error: BaseException) -> BaseException:
+    """`error` as callers may see it: the database's own words may quote the row it refused, and histories are read by many."""
+    if not isinstance(error, psycopg.Error):
+        return error
+    refused = TemporalityError(f"The database refused what was to be written ({type(error).__name__}); nothing of it was recorded.")
+    refused.__cause__ = error
+    return refused
+
+
+def _evict(lane: _Lane) -> None:
+    """Keep the newer half of too many rows; only between transactions, because one may need more than that."""
+    if len(lane.cache) > MAX_CACHED_ROWS:
+        lane.cache = dict(islice(lane.cache.items(), len(lane.cache) - MAX_CACHED_ROWS // 2, None))
 
 
 def _settle(lane: _Lane, rows: WorkingSet, base: int, count: int) -> None:
@@ -241,6 +300,7 @@ def _settle(lane: _Lane, rows: WorkingSet, base: int, count: int) -> None:
         lane.cache = {address: lane.cache[address] for address in rows.asked}
     for (table, key), row in rows.written.items():
         if table.keyed:
+            lane.cache.pop((table, key), None)
             lane.cache[table, key] = replace(row, version=base + row.version)
     lane.head = base + count
 

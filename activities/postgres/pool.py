@@ -12,7 +12,7 @@ import psycopg
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from domain.contracts.errors import JournalUnavailable
+from domain.contracts.errors import JournalUnavailable, MalformedId
 
 Connection = psycopg.AsyncConnection[TupleRow]
 
@@ -51,7 +51,9 @@ class Database:
 
     @asynccontextmanager
     async def scoped(self, *scopes: str, repeatable: bool = False) -> AsyncGenerator[Connection]:
-        """A transaction that sees the rows of `scopes` and of nobody else; `repeatable` reads one snapshot."""
+        """A transaction that sees the rows of `scopes` and of nobody else; `repeatable` reads one snapshot. Raises `MalformedId`."""
+        if unusual := [scope for scope in scopes if not scope or "," in scope]:
+            raise MalformedId(f"{unusual[0][:80]!r} is no encoded project id; encode it with `project_id`")
         async with self.connection() as connection, connection.transaction():
             if repeatable:
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

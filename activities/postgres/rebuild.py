@@ -15,6 +15,7 @@ import orjson
 
 from activities.postgres import row_codec
 from activities.postgres.pool import Connection, Database
+from domain.contracts.errors import StaleFold
 from domain.journal.event import Event
 from domain.journal.rows import Table, WorkingSet
 from domain.projections.catalogue import CATALOGUE
@@ -48,13 +49,18 @@ class Rebuilt:
 
 
 async def rebuild(database: Database, project: str, progress: Callable[[int, int], None] | None = None) -> Rebuilt:
-    """Fold the whole journal of `project` again and mend what differs. `progress(done, total)` is called per page of events."""
+    """Fold the whole journal of `project` again and mend what differs. `progress(done, total)` is called per page of events.
+
+    Raises `StaleFold` where a newer version folded it: this one would undo what that one knows.
+    """
     rows = WorkingSet(closed=True)
     async with database.scoped(project, repeatable=True) as connection:
         head = await _head(connection, project)
+        await _refuse_newer(connection, project)
         folded = await _fold_range(connection, project, rows, 0, head, progress)
     async with database.scoped(project) as connection:
         await connection.execute("SELECT FROM journal.projects WHERE project_id = %s FOR UPDATE", (project,))
+        await _refuse_newer(connection, project)
         head = await _head(connection, project)
         folded += await _fold_range(connection, project, rows, folded, head, progress)
         differing = await _apply(connection, project, rows)
@@ -94,10 +100,7 @@ async def events_between(connection: Connection, project: str, after: int, upto:
 
 def read_event(body: bytes) -> Event:
     """The event of stored bytes, upcast to the version this code knows."""
-    document: dict[str, Any] = orjson.loads(body)
-    version = document.get("type_version", 1)
-    document["data"] = CATALOGUE.upcast(document["type"], version, document["data"])
-    return Event.from_document(document)
+    return CATALOGUE.current(Event.from_document(orjson.loads(body)))
 
 
 _PAGE = (
@@ -109,6 +112,13 @@ async def _head(connection: Connection, project: str) -> int:
     cursor = await connection.execute("SELECT head_seq FROM journal.projects WHERE project_id = %s", (project,))
     record = await cursor.fetchone()
     return int(record[0]) if record else 0
+
+
+async def _refuse_newer(connection: Connection, project: str) -> None:
+    cursor = await connection.execute("SELECT fold_version FROM journal.projects WHERE project_id = %s", (project,))
+    record = await cursor.fetchone()
+    if record and record[0] > FOLD_VERSION:
+        raise StaleFold(f"It is at fold {record[0]}, this version at {FOLD_VERSION}.")
 
 
 async def _fold_range(

@@ -47,14 +47,22 @@ def admit(value: Any, depth: int = 0) -> Any:
 
 def canonical(document: Mapping[str, Any]) -> bytes:
     """RFC 8785 bytes of a document, admitting what JSON cannot carry. Raises `NotAdmitted`."""
-    if _plain(document, 0):
-        try:
-            return orjson.dumps(document, option=_PLAIN_OPTIONS)
-        except TypeError:
-            # an integer beyond 2^53 or a lone surrogate: both are admitted in another spelling below
-            pass
+    body = plainly(document)
+    if body is not None:
+        return body
     admitted = admit(document)
     return orjson.dumps(admitted, option=_PLAIN_OPTIONS) if _plain(admitted, 0) else rfc8785.dumps(admitted)
+
+
+def plainly(document: Mapping[str, Any]) -> bytes | None:
+    """The same where nothing in the document is spelt otherwise, so that reading it back gives the document; else None."""
+    if not _plain(document, 0):
+        return None
+    try:
+        return orjson.dumps(document, option=_PLAIN_OPTIONS)
+    except TypeError:
+        # an integer beyond 2^53 or a lone surrogate
+        return None
 
 
 _PLAIN_OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_STRICT_INTEGER

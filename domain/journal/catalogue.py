@@ -7,7 +7,7 @@ Unknown types of the guarded families are refused; unknown other types are kept 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -90,10 +90,12 @@ class Catalogue:
             return f"`{event.type}` must name its actor and the events that caused it"
         return None
 
-    def upcast(self, event_type: str, version: int, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Data as the current version of the type reads it; stored bytes never change."""
-        kind = self._types.get(event_type)
-        return data if kind is None else self._current(kind, version, data)
+    def current(self, event: Event) -> Event:
+        """The event with its data as the current version of its type reads it; stored bytes never change."""
+        kind = self._types.get(event.type)
+        if kind is None or kind.version == event.type_version:
+            return event
+        return replace(event, data=self._current(kind, event.type_version, event.data))
 
     @staticmethod
     def _current(kind: EventType, version: int, data: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -113,7 +113,38 @@ def stamp(at: datetime) -> str:
     """RFC 3339 in UTC with six digits of a second: one spelling for one instant."""
     if at.tzinfo is None:
         raise ValueError("a time without zone cannot be stamped; give it a zone first")
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return f"{at.astimezone(UTC).isoformat(timespec='microseconds')[:-6]}Z"
+
+
+MAX_ID_BYTES = 1_024
+"""Of an id, as UTF-8: the database's indexes hold no longer one."""
+
+
+def id_refusal(event: Event) -> str | None:
+    """Why one of the event's ids can be no id: it is too long, or holds what no column keeps (U+0000, half a surrogate pair)."""
+    for name, value in (
+        ("source.id", event.source), ("event_id", event.event_id), ("context.run", event.run), ("context.task", event.task),
+        ("context.frame", event.frame), ("context.operation_id", event.operation_id),
+    ):  # fmt: skip
+        if value is None or (value.isascii() and len(value) <= MAX_ID_BYTES and "\x00" not in value):
+            continue
+        size = len(value.encode("utf-8", "replace"))
+        if size > MAX_ID_BYTES:
+            return f"{name}: it takes {size} bytes and {MAX_ID_BYTES} are allowed; send a shorter one, e.g. its hash"
+        if "\x00" in value:
+            return f"{name}: it holds U+0000, which no id may; send it without"
+        if not encodable(value):
+            return f"{name}: it holds half a surrogate pair, which no id may; send it without"
+    return None
+
+
+def encodable(value: str) -> bool:
+    """Whether UTF-8 can carry the text: it holds no lone surrogate."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class _Strict(BaseModel):

@@ -40,7 +40,8 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
         node = replace(node, cited=_grown(node.cited, event, "content_hash"), runs=_grown(node.runs, event, "run"))
     match event.type:
         case "knowledge.confirmed" if not node.terminal:
-            return replace(node, state="confirmed", confirmations=node.confirmations + 1)
+            # a challenge that was answered leaves its event and no reason behind
+            return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
         case "knowledge.used":
             return replace(node, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:

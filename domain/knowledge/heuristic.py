@@ -39,7 +39,8 @@ def succeeded(event: Event) -> bool:
 
 def executed(event: Event, operation: Operation) -> tuple[Check, ...]:
     """The checks this first ending of a command proves. Empty for failures, for late endings and for anything that is no check."""
-    if event.type != "tool.completed" or operation.ended_event != event.event_id or not succeeded(event):
+    first = operation.ended_event == event.event_id and operation.late == 0
+    if event.type != "tool.completed" or not first or not succeeded(event):
         return ()
     workspace = operation.workspace or ""
     if operation.argv:

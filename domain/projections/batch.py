@@ -12,10 +12,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import orjson
+
 from domain.contracts.errors import TemporalityError
-from domain.journal.canonical import canonical, content_hash
-from domain.journal.event import Event
+from domain.journal.canonical import NotAdmitted, canonical, content_hash, plainly
+from domain.journal.catalogue import GUARDED_FAMILIES
+from domain.journal.event import Event, id_refusal
 from domain.journal.rows import Address, NotLoaded, WorkingSet
+from domain.projections.catalogue import CATALOGUE
 from domain.projections.fold import fold, touches
 from domain.projections.react import react
 
@@ -43,20 +47,31 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An event with its canonical bytes and hashes."""
+    """An event with its canonical bytes and hashes. `read` is the event as everybody will read it back: what folds work on."""
 
     event: Event
+    read: Event
     body: bytes
     content: bytes
     origin: bytes
 
 
 def prepare(event: Event) -> Prepared:
-    """Canonical bytes and hashes of an event. Raises `NotAdmitted` when it has no canonical form.
+    """Canonical bytes and hashes of an event. Raises `NotAdmitted` when it has no canonical form or may not be written by anybody.
 
     Events of domain commands are identified by their key alone: the same command decided again is the same event.
     """
-    body = canonical(event.document())
+    refusal = id_refusal(event)
+    if refusal is None and event.type.partition(".")[0] in GUARDED_FAMILIES:
+        refusal = CATALOGUE.refusal(event, producer=False)
+    if refusal is not None:
+        raise NotAdmitted(refusal)
+    document = event.document()
+    body, read = plainly(document), event
+    if body is None:
+        # what canonical JSON spells otherwise is folded as it is spelt, or a rebuild would not give the same rows
+        body = canonical(document)
+        read = Event.from_document(orjson.loads(body), event.origin_hash)
     content = content_hash(body)
     if event.origin_hash:
         origin = bytes.fromhex(event.origin_hash)
@@ -64,7 +79,7 @@ def prepare(event: Event) -> Prepared:
         origin = hashlib.sha256(f"{event.source}\n{event.event_id}".encode()).digest()
     else:
         origin = content
-    return Prepared(event, body, content, origin)
+    return Prepared(event, CATALOGUE.current(read), body, content, origin)
 
 
 @dataclass(slots=True)
@@ -75,7 +90,7 @@ class Unit:
     guard: Guard | None = None
     late: bool = False
     events: Sequence[Event] = ()
-    failure: TemporalityError | None = None
+    failure: TemporalityError | NotAdmitted | None = None
 
 
 @dataclass(slots=True)
@@ -104,15 +119,16 @@ def fold_batch(rows: WorkingSet, units: Sequence[Unit], known: Mapping[EventKey,
     for unit in units:
         try:
             unit.events = unit.decide(rows, unit.late)
+            items = [encoded.of(event) for event in unit.events]
             unit.failure = None
         except NotLoaded as error:
             batch.missing.update(dict.fromkeys(error.addresses))
             continue
-        except TemporalityError as error:
+        except (TemporalityError, NotAdmitted) as error:
             unit.events, unit.failure = (), error
             continue
-        for event in unit.events:
-            _take(rows, batch, encoded.of(event), known)
+        for item in items:
+            _take(rows, batch, item, known)
     return batch
 
 
@@ -123,8 +139,8 @@ def _take(rows: WorkingSet, batch: Batch, item: Prepared, known: Mapping[EventKe
     batch.fresh.append(item)
     batch.place[event.key] = len(batch.fresh)
     try:
-        fold(rows, event, item.content, len(batch.fresh))
-        caused = react(rows, event)
+        fold(rows, item.read, item.content, len(batch.fresh))
+        caused = react(rows, item.read)
     except NotLoaded as error:
         batch.missing.update(dict.fromkeys(error.addresses))
         return

@@ -7,7 +7,6 @@ refused under the lock and a newer one rebuilds first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from domain.approvals import evolve as approvals
 from domain.approvals.state import APPROVALS, Approval
@@ -36,8 +35,10 @@ def touches(event: Event) -> tuple[Address, ...]:
         return ((NODES, (event.data["knowledge"],)),)
     if family == "approval":
         return ((APPROVALS, (event.data["approval"],)),)
-    if event.run is None or not (runs.happened(event) or event.type == "run.closed"):
+    if event.run is None:
         return ()
+    if not runs.happened(event):
+        return ((RUNS, (event.run,)),) if event.type == "run.closed" else ()
     found: list[Address] = [(RUNS, (event.run,))]
     if event.frame:
         found.append((FRAMES, (event.frame,)))
@@ -50,27 +51,32 @@ def touches(event: Event) -> tuple[Address, ...]:
 
 def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
     """Write what `event` changes into `rows`; `body_hash` is its content hash, `at` its place in the journal or in the batch."""
-    rows.require(touches(event))
+    addresses = touches(event)
+    rows.require(addresses)
     family = event.type.partition(".")[0]
-    _FOLDS.get(family, _happened)(rows, event, body_hash, at)
+    if family == "knowledge":
+        _knowledge(rows, event, at)
+    elif family == "approval":
+        _approval(rows, event, at)
+    elif addresses:
+        _happened(rows, event, body_hash, at, addresses)
 
 
-def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
-    if event.run is None or not (runs.happened(event) or event.type == "run.closed"):
-        return
-    rows.put(RUNS, runs.evolve_run(rows.get(RUNS, Run, event.run), event, body_hash, at))
-    if event.type == "run.closed":
-        return
-    if event.frame:
-        rows.put(FRAMES, runs.evolve_frame(rows.get(FRAMES, Frame, event.frame), event, at))
-    if event.task:
-        rows.put(TASKS, runs.evolve_task(rows.get(TASKS, Task, event.task), event, at))
-    if event.operation_id and (runs.starts(event) or runs.ends(event)):
-        known = rows.get(OPERATIONS, Operation, event.run, event.operation_id)
-        rows.put(OPERATIONS, runs.evolve_operation(known, event, at))
+def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int, addresses: tuple[Address, ...]) -> None:
+    """What happened moves what it touches; commands and imports touch nothing and stand in the journal only."""
+    for address in addresses:
+        table, key = address
+        if table is RUNS:
+            rows.put(RUNS, runs.evolve_run(rows.get(RUNS, Run, *key), event, body_hash, at))
+        elif table is FRAMES:
+            rows.put(FRAMES, runs.evolve_frame(rows.get(FRAMES, Frame, *key), event, at))
+        elif table is TASKS:
+            rows.put(TASKS, runs.evolve_task(rows.get(TASKS, Task, *key), event, at))
+        else:
+            rows.put(OPERATIONS, runs.evolve_operation(rows.get(OPERATIONS, Operation, *key), event, at))
 
 
-def _knowledge(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
+def _knowledge(rows: WorkingSet, event: Event, at: int) -> None:
     data = event.data
     if event.type.startswith("knowledge.extraction."):
         known = rows.get(EXTRACTIONS, Extraction, data["extraction"], data["n"])
@@ -93,20 +99,7 @@ def _knowledge(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
         rows.add(RELATIONSHIPS, Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id))
 
 
-def _approval(rows: WorkingSet, event: Event, _: bytes, at: int) -> None:
+def _approval(rows: WorkingSet, event: Event, at: int) -> None:
     after = approvals.evolve(rows.get(APPROVALS, Approval, event.data["approval"]), event, at)
     if after is not None:
         rows.put(APPROVALS, after)
-
-
-def _nothing(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
-    """Commands and imports stand in the journal only."""
-
-
-_FOLDS: dict[str, Callable[[WorkingSet, Event, bytes, int], None]] = {
-    "knowledge": _knowledge,
-    "approval": _approval,
-    "operator_action": _nothing,
-    "ingest": _nothing,
-    "access": _nothing,
-}

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
+from domain.contracts.payloads import is_list
+from domain.journal.canonical import MAX_INTEGER
+from domain.journal.catalogue import GUARDED_FAMILIES
 from domain.journal.event import Event
 from domain.runs.state import Frame, Operation, Run, Task
 
@@ -22,20 +26,17 @@ _ENDED = {
     "delegation.completed": "completed",
     "delegation.failed": "failed",
 }
-HAPPENED = frozenset({"run", "frame", "task", "turn", "model", "tool", "mcp", "delegation", "context", "hint", "source"})
+_TITLED = frozenset({"task.opened", "run.opened"})
 
 
 def happened(event: Event) -> bool:
     """Whether the event belongs to its run's trajectory; `run.closed` says what the trajectory was and is outside it."""
-    family = event.type.partition(".")[0]
-    guarded = event.source.startswith("temporality/")
-    return event.run is not None and event.type != "run.closed" and not guarded and family not in _COMMANDED
-
-
-_COMMANDED = frozenset(
-    {"knowledge", "approval", "ingest", "entity", "relation", "correction", "hypothesis", "prediction", "node", "section",
-     "proposal", "rollup", "graduation", "promotion", "access", "case", "audit", "flag", "budget", "migration", "operator_action"}
-)  # fmt: skip
+    return (
+        event.run is not None
+        and event.type != "run.closed"
+        and not event.source.startswith("temporality/")
+        and event.type.partition(".")[0] not in GUARDED_FAMILIES
+    )
 
 
 def starts(event: Event) -> bool:
@@ -55,28 +56,39 @@ def evolve_run(run: Run | None, event: Event, body_hash: bytes, at: int) -> Run:
             last_at=event.occurred_at, digest="", trajectory_id=None, closes=0, events=0, turns=0, tool_calls=0,
             tool_results=0, errors=0, unknown=0,
         )  # fmt: skip
-    data, kind = event.data, event.type
+    kind, occurred = event.type, event.occurred_at
     if kind == "run.closed":
         return replace(
-            run, version=at, state=str(data.get("outcome")), trajectory_id=data.get("trajectory"), closes=run.closes + 1,
-            last_at=max(run.last_at, event.occurred_at),
+            run, version=at, state=str(event.data.get("outcome")), trajectory_id=_text(event.data.get("trajectory")),
+            closes=run.closes + 1, last_at=max(run.last_at, occurred),
         )  # fmt: skip
-    opened = data if kind == "run.opened" else {}
-    return replace(
-        run,
+    title, form, native = run.title, run.format, run.native_id
+    if kind == "run.opened":
+        data = event.data
+        title = title or _text(data.get("title"))
+        form = form or _text(data.get("format"))
+        native = native or _text(data.get("native_id"))
+    # spelt out, because this runs for every event there is: replace() takes three times as long
+    return Run(
+        project_id=run.project_id,
+        run_id=run.run_id,
         version=at,
-        title=run.title or opened.get("title"),
-        format=run.format or opened.get("format"),
-        native_id=run.native_id or opened.get("native_id"),
+        title=title,
+        format=form,
+        native_id=native,
+        integration=run.integration,
         workspace=run.workspace or event.workspace,
         task_id=run.task_id or event.task,
-        opened_at=min(run.opened_at, event.occurred_at),
-        last_at=max(run.last_at, event.occurred_at),
+        state=run.state,
+        opened_at=run.opened_at if run.opened_at <= occurred else occurred,
+        last_at=run.last_at if run.last_at >= occurred else occurred,
         digest=hashlib.sha256(bytes.fromhex(run.digest) + body_hash).hexdigest(),
+        trajectory_id=run.trajectory_id,
+        closes=run.closes,
         events=run.events + 1,
         turns=run.turns + kind.startswith("turn."),
-        tool_calls=run.tool_calls + starts(event),
-        tool_results=run.tool_results + ends(event),
+        tool_calls=run.tool_calls + (kind in _STARTED),
+        tool_results=run.tool_results + (kind in _ENDED),
         errors=run.errors + kind.endswith(".failed"),
         unknown=run.unknown + (kind == "source.unknown"),
     )
@@ -84,41 +96,53 @@ def evolve_run(run: Run | None, event: Event, body_hash: bytes, at: int) -> Run:
 
 def evolve_frame(frame: Frame | None, event: Event, at: int) -> Frame:
     """The frame after an event that happened in it."""
+    occurred = event.occurred_at
     if frame is None:
         frame = Frame(
             project_id=event.project, frame_id=event.frame or "", version=at, run_id=event.run or "",
-            parent_frame_id=event.parent_frame, title=None, kind="turn", opened_at=event.occurred_at,
-            last_at=event.occurred_at, events=0, tool_calls=0,
+            parent_frame_id=event.parent_frame, title=None, kind="turn", opened_at=occurred, last_at=occurred, events=0,
+            tool_calls=0,
         )  # fmt: skip
-    opened = event.data if event.type == "frame.opened" else {}
-    return replace(
-        frame,
+    title, kind = frame.title, frame.kind
+    if event.type == "frame.opened":
+        title = title or _text(event.data.get("title"))
+        kind = _text(event.data.get("kind")) or kind
+    return Frame(
+        project_id=frame.project_id,
+        frame_id=frame.frame_id,
         version=at,
+        run_id=frame.run_id,
         parent_frame_id=frame.parent_frame_id or event.parent_frame,
-        title=frame.title or opened.get("title"),
-        kind=opened.get("kind", frame.kind),
-        opened_at=min(frame.opened_at, event.occurred_at),
-        last_at=max(frame.last_at, event.occurred_at),
+        title=title,
+        kind=kind,
+        opened_at=frame.opened_at if frame.opened_at <= occurred else occurred,
+        last_at=frame.last_at if frame.last_at >= occurred else occurred,
         events=frame.events + 1,
-        tool_calls=frame.tool_calls + starts(event),
+        tool_calls=frame.tool_calls + (event.type in _STARTED),
     )
 
 
 def evolve_task(task: Task | None, event: Event, at: int) -> Task:
     """The task after an event that names it."""
+    occurred = event.occurred_at
     if task is None:
         task = Task(
-            project_id=event.project, task_id=event.task or "", version=at, title=None, state="open",
-            opened_at=event.occurred_at, last_at=event.occurred_at, events=0,
+            project_id=event.project, task_id=event.task or "", version=at, title=None, state="open", opened_at=occurred,
+            last_at=occurred, events=0,
         )  # fmt: skip
-    title = event.data.get("title") if event.type in ("task.opened", "run.opened") else None
-    return replace(
-        task,
+    title, state = task.title, task.state
+    if event.type in _TITLED:
+        title = title or _text(event.data.get("title"))
+    elif event.type == "task.closed":
+        state = _text(event.data.get("outcome")) or "closed"
+    return Task(
+        project_id=task.project_id,
+        task_id=task.task_id,
         version=at,
-        title=task.title or title,
-        state=str(event.data.get("outcome") or "closed") if event.type == "task.closed" else task.state,
-        opened_at=min(task.opened_at, event.occurred_at),
-        last_at=max(task.last_at, event.occurred_at),
+        title=title,
+        state=state,
+        opened_at=task.opened_at if task.opened_at <= occurred else occurred,
+        last_at=task.last_at if task.last_at >= occurred else occurred,
         events=task.events + 1,
     )
 
@@ -132,25 +156,47 @@ def evolve_operation(operation: Operation | None, event: Event, at: int) -> Oper
             frame_id=event.frame, tool=None, command=None, argv=None, workspace=None, state="started", exit_code=None,
             success=None, success_basis=None, started_event=None, ended_event=None, late=0,
         )  # fmt: skip
-    argv = data.get("argv")
-    told = replace(
-        operation,
-        version=at,
-        tool=operation.tool or data.get("tool"),
-        command=operation.command or data.get("command"),
-        argv=operation.argv or (tuple(argv) if argv else None),
-        workspace=operation.workspace or event.workspace,
-        frame_id=operation.frame_id or event.frame,
-    )
-    if starts(event):
-        return replace(told, started_event=told.started_event or event.event_id)
-    if operation.ended_event is not None:
+    started = event.type in _STARTED
+    if not started and operation.ended_event is not None:
         return replace(operation, version=at, late=operation.late + 1)
+    told = {
+        "version": at,
+        "frame_id": operation.frame_id or event.frame,
+        "tool": operation.tool or _text(data.get("tool")),
+        "command": operation.command or _text(data.get("command")),
+        "argv": operation.argv or _argv(data.get("argv")),
+        "workspace": operation.workspace or event.workspace,
+    }
+    if started:
+        return replace(operation, **told, started_event=operation.started_event or event.event_id)
     return replace(
-        told,
+        operation,
+        **told,
         state=_ENDED[event.type],
-        exit_code=data.get("exit_code"),
-        success=data.get("success"),
-        success_basis=data.get("success_basis"),
+        exit_code=_integer(data.get("exit_code")),
+        success=_flag(data.get("success")),
+        success_basis=_text(data.get("success_basis")),
         ended_event=event.event_id,
     )
+
+
+# A fold never fails on what the journal holds: what is not of the declared kind is not told by a row.
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _integer(value: Any) -> int | None:
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    return value if plain and -MAX_INTEGER <= value <= MAX_INTEGER else None
+
+
+def _argv(value: Any) -> tuple[str, ...] | None:
+    if not is_list(value) or not value or not all(isinstance(item, str) for item in value):
+        return None
+    return tuple(str(item) for item in value)

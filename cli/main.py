@@ -1,42 +1,44 @@
-"""The `temporality` command: its subcommands are gathered here.
+"""The `temporality` command: how it starts, and how whatever goes wrong becomes a sentence and an exit code.
 
 It ends without the interpreter's shutdown: a short process that used Temporal's SDK aborts there now and then.
 """
 
 import os
 import sys
-import tomllib
-from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import NoReturn
 
 import typer
 
-app = typer.Typer(name="temporality", no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        project = tomllib.loads((Path(__file__).resolve().parents[1] / "pyproject.toml").read_text())["project"]
-        print(f"{project['name']} {project['version']}")
-        raise typer.Exit
-
-
-@app.callback()
-def temporality(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
-) -> None:
-    """What agents learned, kept with its evidence."""
+from cli.commands import app
+from cli.outcome import DONE, Ended, Problem, StackUnreachable, Usage, complain, problem_of
+from domain.contracts.errors import TemporalityError
+from stack.errors import StackError
 
 
 def main() -> NoReturn:
-    """Run the command and leave with its exit code: 0 done, 2 usage, 3 refused in part, 4 no stack, 5 not found."""
-    code: int | str | None = 0
-    try:
-        app()
-    except SystemExit as end:
-        code = end.code
-    if isinstance(code, str):
-        print(code, file=sys.stderr)
+    """Run the command and leave with its exit code (cli/outcome.py)."""
+    code = _run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else int(code is not None))
+    os._exit(code)
+
+
+def _run(words: list[str]) -> int:
+    as_json = "--json" in words
+    try:
+        ended = app(words, standalone_mode=False)
+    except Ended as end:
+        return end.code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else DONE
+    except (typer.Abort, KeyboardInterrupt):
+        complain(Problem(130, "Interrupted", "interrupted"), as_json)
+        return 130
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - whoever read our output has gone
+        return DONE
+    except (typer.TyperException, TemporalityError, StackError, StackUnreachable, Usage) as error:
+        problem = problem_of(error)
+        complain(problem, as_json)
+        return problem.code
+    return ended if isinstance(ended, int) else DONE

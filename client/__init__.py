@@ -7,7 +7,6 @@ from client.asking import Patience
 from client.connect import ClientSettings, connect
 from client.converter import data_converter
 from client.decide import decide
-from client.protection import Protection
 from client.record import RecordOptions, RunRecorder
 from domain.contracts.approval import Decision, DecisionAnswer
 from domain.contracts.observed_run import Complete, CompleteAnswer, EventAnswer, ObservedRunInput
@@ -21,7 +20,6 @@ __all__ = [
     "EventAnswer",
     "ObservedRunInput",
     "Patience",
-    "Protection",
     "RecordOptions",
     "RunRecorder",
     "connect",

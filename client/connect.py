@@ -14,7 +14,7 @@ from temporalio.converter import DataConverter
 from temporalio.envconfig import ClientConfig
 
 from client.converter import data_converter
-from client.protection import SETTING
+from client.protection import SETTING, protection
 from client.stores import open_store
 from domain.contracts.errors import UnusableSetting
 from domain.contracts.origin import installation_key
@@ -44,7 +44,8 @@ class ClientSettings:
 
     def converter(self) -> DataConverter:
         """The converter with these settings. Raises `UnusableSetting`."""
-        return data_converter(key=self.key, artifacts=None if self.artifacts is None else open_store(self.artifacts))
+        store = None if self.artifacts is None else open_store(self.artifacts)
+        return data_converter(protection(self.key, store))
 
 
 def _artifacts(settings: Mapping[str, str]) -> str | None:
@@ -58,13 +59,13 @@ def _artifacts(settings: Mapping[str, str]) -> str | None:
 
 def _key(settings: Mapping[str, str]) -> bytes | None:
     if text := settings.get(KEY):
-        return installation_key(text.encode(), KEY)
+        return installation_key(text)
     if not (path := settings.get(KEY_FILE)):
         return None
     try:
-        return installation_key(Path(path).expanduser().read_bytes(), KEY_FILE)
-    except OSError as error:
-        raise UnusableSetting(f"{KEY_FILE} names {path}, which cannot be read: {error.strerror}") from error
+        return installation_key(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnusableSetting(f"{KEY_FILE} names {path}, which cannot be read: {error}") from error
 
 
 async def connect(settings: ClientSettings | None = None, **options: Any) -> Client:

@@ -23,7 +23,7 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from client.protection import KeepsBodies, Protection
+from client.protection import Protection
 from domain.contracts.errors import PayloadTooLarge, TemporalityError, retryable
 from domain.contracts.names import project_of
 from domain.contracts.payloads import INLINE_BYTES, MAX_PAYLOAD_BYTES
@@ -107,12 +107,8 @@ def as_application_error(error: TemporalityError) -> ApplicationError:
     return failure
 
 
-def data_converter(*, key: bytes | None = None, artifacts: KeepsBodies | None = None) -> DataConverter:
-    """The converter of an installation with this key and artifact store; give the same to `Client.connect` and `Replayer`.
-
-    Without the key the worker hashes origins and secrets leave no fingerprint; without a store a text over 16 KB is refused.
-    """
-    protection = Protection(redactor=Redactor(key), key=key, store=artifacts)
+def data_converter(protection: Protection) -> DataConverter:
+    """The converter of an installation with this key and artifact store; give the same to `Client.connect` and `Replayer`."""
 
     class Bound(ProtectingFailureConverter):
         # the SDK makes the converter itself, from the class alone

@@ -73,6 +73,14 @@ class Protection:
         return checked
 
 
+def protection(key: bytes | None = None, store: KeepsBodies | None = None) -> Protection:
+    """The protection of an installation with this key and artifact store.
+
+    Without the key the worker hashes origins and secrets leave no fingerprint; without a store a text over 16 KB is refused.
+    """
+    return Protection(redactor=Redactor(key), key=key, store=store)
+
+
 def redacted(value: Any, redactor: Redactor) -> Any:
     """`value` with its secrets redacted and its protocol fields as they are."""
     clean, found = redactor.redact(value)

@@ -44,6 +44,7 @@ class SupervisorSpec:
     prepare: tuple[tuple[str, ...], ...] = ()  # run to their end between the servers and the worker, e.g. migrations
     worker: tuple[str, ...] = ()  # empty = no worker
     worker_ready_file: Path | None = None
+    environment: Mapping[str, str] | None = None  # of the programs; None = this process's own
 
 
 def supervise(spec: SupervisorSpec, tell: Callable[[str], None], started: Callable[[StackRecord], None]) -> None:
@@ -56,7 +57,7 @@ def supervise(spec: SupervisorSpec, tell: Callable[[str], None], started: Callab
         for argv in spec.prepare:
             _prepare(spec, argv)
         if spec.worker and not asked.is_set():
-            worker = ChildSpec("worker", spec.worker, ROOT, spec.worker_ready_file)
+            worker = ChildSpec("worker", spec.worker, ROOT, spec.worker_ready_file, spec.environment)
             stack.spawn_worker(worker, WORKER_READY_SECONDS, asked.is_set)
         if not asked.is_set():
             started(stack.announce_ready())
@@ -143,7 +144,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _prepare(spec: SupervisorSpec, argv: tuple[str, ...]) -> None:
     log = log_file(spec.home, "prepare")
-    done = run(Launch(argv, ROOT, None, environment=None, death_signal=signal.SIGTERM), PREPARE_SECONDS)
+    done = run(Launch(argv, ROOT, None, environment=spec.environment, death_signal=signal.SIGTERM), PREPARE_SECONDS)
     with log.open("a", encoding="utf-8") as file:
         file.write(done.stdout)
     if done.returncode != 0:

@@ -9,5 +9,6 @@ from typing import Any, Final
 from workflows.approval import Approval
 from workflows.import_transcript import Import
 from workflows.knowledge_extraction import KnowledgeExtraction
+from workflows.observed_run import ObservedRun
 
-WORKFLOWS: Final[tuple[type[Any], ...]] = (Approval, Import, KnowledgeExtraction)
+WORKFLOWS: Final[tuple[type[Any], ...]] = (ObservedRun, Import, KnowledgeExtraction, Approval)

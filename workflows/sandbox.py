@@ -20,6 +20,7 @@ PASSED_THROUGH: Final = (
     "workflows.children",
     "workflows.failures",
     "workflows.histories",
+    "workflows.intake",
     "workflows.visible",
 )
 """`domain` costs 3.4 MB per cached workflow otherwise; a workflow's own file is always loaded afresh."""

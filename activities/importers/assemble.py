@@ -116,6 +116,7 @@ class _Assembly:
         self._current: _Run | None = None
         self._unnamed: _Run | None = None
         self._used: dict[str, int] = {}
+        self._firsts: dict[str, int] = {}
         self._held: list[tuple[_Run, Fact, Told]] = []
         self._at: datetime | None = None
         self._counts = Counts()
@@ -154,17 +155,16 @@ class _Assembly:
         key = f"native {found.native}"
         if key not in self._runs:
             run = self._runs[key] = _Run(found, Records(self._options.origin_key))
-            self._name(run, bounded_id(found.native, "run id"))
+            self._name(run, found.native)
         self._current = self._runs[key]
         self._current.ended = False
 
     def _name(self, run: _Run, own: str) -> None:
         """Gives the run its id: its own, or the one asked for (further runs of the file carry their own behind it)."""
-        if self._options.run is not None:
-            asked = bounded_id(self._options.run, "run id")
-            own = asked if not self._used else bounded_id(f"{asked}~{own}", "run id")
-        count = self._used[own] = self._used.get(own, 0) + 1
-        run.run = own if count == 1 else bounded_id(f"{own}~{count}", "run id")
+        asked = self._options.run
+        raw = own if asked is None else f"{asked}~{own}" if self._used else asked
+        count = self._used[raw] = self._used.get(raw, 0) + 1
+        run.run = bounded_id(raw if count == 1 else f"{raw}~{count}", "run id")
         run.source = f"{self._file.format}/{run.run}"
 
     def _fact(self, fact: Fact) -> Iterator[Assembled]:
@@ -188,8 +188,8 @@ class _Assembly:
                 yield from self._release(self._options.run_time)
 
     def _starts(self, first: bytes) -> int:
-        key = f"first {run_of_first_record('', first, 1)}"
-        count = self._used[key] = self._used.get(key, 0) + 1
+        key = run_of_first_record("", first, 1)
+        count = self._firsts[key] = self._firsts.get(key, 0) + 1
         return count
 
     def _release(self, at: datetime) -> Iterator[Assembled]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from activities.importers.calls import Calls
-from activities.importers.parse import raw_of
+from activities.importers.parse import TooDeep, raw_of
 from domain.runs.transcript import Fact
 
 MAX_SHOWN = 200
@@ -24,10 +24,14 @@ def closing_note(
     kind: str, text: str, about: dict[str, Any], fact_type: str = "source.note", *, odd: bool = True
 ) -> Fact:
     """What only the end of this copy shows. `about` holds the ids that make it the same note in another copy."""
+    try:
+        raw = raw_of([kind, about])
+    except TooDeep:
+        raw = raw_of([kind])
     return Fact(
         type=fact_type,
         data={"kind": kind, "text": text, **about},
-        raw=raw_of([kind, about]),
+        raw=raw,
         part=kind,
         closing=True,
         anomaly=kind if odd else None,

@@ -24,6 +24,10 @@ class NotReadable(ValueError):
     """The bytes are no JSON; the message says what is wrong."""
 
 
+class TooDeep(NotReadable):
+    """The value is JSON, but nested deeper than can be read or kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a JSONL file: its number (from 1), its bytes without white space at the ends, the value, and what was
@@ -49,7 +53,7 @@ def parse(raw: bytes) -> tuple[Any, str | None]:
     try:
         return json.loads(text, strict=False), repaired
     except RecursionError:
-        raise NotReadable("it is nested too deep to be read") from None
+        raise TooDeep("it is nested too deep to be read") from None
     except ValueError:
         raise NotReadable(why) from None
 
@@ -66,7 +70,7 @@ def raw_of(value: Any) -> bytes:
     try:
         return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
     except RecursionError:
-        raise NotReadable("it is nested too deep to be kept") from None
+        raise TooDeep("it is nested too deep to be kept") from None
 
 
 def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
@@ -101,7 +105,7 @@ def lines(stream: BinaryIO, limits: Limits) -> Iterator[Line | Refused]:
         except NotReadable as error:
             reason = (
                 "cut last line: it ends before its JSON does; a longer copy completes it"
-                if cut
+                if cut and not isinstance(error, TooDeep)
                 else f"the line is not JSON: {error}"
             )
             yield Refused(f"line {number}", reason)
@@ -161,4 +165,6 @@ def document(stream: BinaryIO, limits: Limits) -> tuple[Any, str | None] | Refus
     try:
         return parse(raw)
     except NotReadable as error:
+        if isinstance(error, TooDeep):
+            return Refused("document", f"the document is refused: {error}")
         return Refused("document", f"the document is not complete JSON: {error}; copy the file again")

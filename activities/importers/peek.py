@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
-from activities.importers.parse import BOM
+from activities.importers.parse import BOM, NotReadable, parse
 
 HEAD_BYTES = 64 * 1024
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]|"', re.DOTALL)
 _CLOSES = {b"{": b"}", b"[": b"]"}
 _MAX_LINES = 64
+_MAX_DEPTH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,10 @@ class Peek:
     binary: bool = False
     # one value on each line, as far as the head shows
     lines: bool = False
+    # the first value does not end within the head
+    cut: bool = False
+    # nested deeper than anything a transcript needs
+    deep: bool = False
 
 
 @lru_cache(maxsize=2)  # each reader looks at the same bytes
@@ -46,8 +49,10 @@ def peek(head: bytes) -> Peek:
         return Peek(None, (), "", binary=True)
     stripped = body.lstrip()
     value, whole, rest = _first_value(stripped) if stripped[:1] in (b"{", b"[") else (None, True, b"")
+    deep = stripped.startswith(b"[" * _MAX_DEPTH)
     records = _records(body)
-    return Peek(value, records, text, lines=bool(rest.strip()) if whole else b"\n" not in stripped)
+    lines = stripped[:1] == b"{" and (bool(rest.strip()) if whole else b"\n" not in stripped)
+    return Peek(value, records, text, lines=lines, cut=not whole, deep=deep)
 
 
 def _binary(body: bytes, text: str) -> bool:
@@ -84,8 +89,8 @@ def _first_value(body: bytes) -> tuple[Any, bool, bytes]:
             break
         if text in _CLOSES:
             stack.append(_CLOSES[text])
-            if len(stack) > 256:
-                return None, False, b""
+            if len(stack) > _MAX_DEPTH:
+                break
             safe, closing = token.end(), b"".join(reversed(stack))
         elif text in (b"}", b"]"):
             if not stack or stack.pop() != text:
@@ -100,6 +105,6 @@ def _first_value(body: bytes) -> tuple[Any, bool, bytes]:
 
 def _loads(body: bytes) -> Any:
     try:
-        return orjson.loads(body.decode("utf-8", "replace"))
-    except orjson.JSONDecodeError:
+        return parse(body)[0]
+    except NotReadable:
         return None

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from activities.importers.peek import Peek, peek
+from activities.importers.peek import HEAD_BYTES, Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
 from activities.importers.readers.openai_chat import OpenAiChat
-from activities.importers.readers.openhands_v0 import OpenHandsV0
+from activities.importers.readers.openhands import OpenHandsV0
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
 from domain.runs.transcript import TranscriptReader
@@ -44,10 +44,10 @@ def recognise(head: bytes) -> TranscriptReader | NotATranscript:
         for reader in READERS:
             if reader.sniff(head):
                 return reader
-    return NotATranscript(*_why(seen, foreign))
+    return NotATranscript(*_why(seen, foreign, ended=len(head) < HEAD_BYTES))
 
 
-def _why(seen: Peek, foreign: str | None) -> tuple[str, Literal["skipped", "refused"]]:
+def _why(seen: Peek, foreign: str | None, *, ended: bool) -> tuple[str, Literal["skipped", "refused"]]:
     if foreign is not None:
         return f"it looks like {foreign}, not a format this version reads", "skipped"
     begin = seen.text.lstrip("﻿ \t\r\n")[:1]
@@ -55,7 +55,9 @@ def _why(seen: Peek, foreign: str | None) -> tuple[str, Literal["skipped", "refu
         return "the file holds only white space", "refused"
     if begin not in ("{", "[") and not seen.records:
         return "it is plain text, not a transcript of a format this version reads", "skipped"
-    if seen.document is None and not seen.records:
+    if seen.deep:
+        return "it is nested too deep to be read", "refused"
+    if (seen.document is None and not seen.records) or (seen.cut and ended):
         return "it begins like JSON but is truncated or damaged; copy the file again", "refused"
     return "it is JSON, but not a transcript of a format this version reads", "skipped"
 

@@ -21,6 +21,7 @@ HISTORY_EVENTS = 500
 DEFAULT_IDLE_SECONDS = 6 * 3600
 
 Status = Literal["recorded", "duplicate", "refused"]
+Stage = Literal["open", "rolling_over", "closing", "closed"]
 Outcome = Literal["completed", "failed", "abandoned", "budget_exhausted", "cancelled"]
 
 
@@ -131,7 +132,7 @@ class CompleteAnswer(Message):
 class Progress(Message):
     """Query `progress`."""
 
-    state: Literal["open", "rolling_over", "closing", "closed"]
+    state: Stage
     batches: int
     recorded: int
     duplicates: int

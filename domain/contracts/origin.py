@@ -20,20 +20,15 @@ ORIGIN_HASH: Final = "origin_hash"
 KEY_BYTES: Final = 32
 
 
-def installation_key(said: bytes, where: str) -> bytes:
-    """The installation's key as `temporality up` keeps it (32 bytes) or as people write it (64 hexadecimal digits).
-
-    `where` is the setting it came from. Raises `UnusableSetting` for anything else.
-    """
-    if len(said) == KEY_BYTES:
-        return said
+def installation_key(text: str) -> bytes:
+    """The key of 64 hexadecimal digits as its 32 bytes. Raises `UnusableSetting` for anything else."""
     try:
-        key = bytes.fromhex(said.decode("ascii"))
+        key = bytes.fromhex(text.strip())
     except ValueError:
         key = b""
     if len(key) != KEY_BYTES:
         raise UnusableSetting(
-            f"{where} holds {len(said)} bytes; it takes the installation's key, {KEY_BYTES} bytes or {2 * KEY_BYTES} hex digits"
+            f"the installation's key is {2 * KEY_BYTES} hexadecimal digits; copy the one that `temporality up` made"
         )
     return key
 

@@ -7,6 +7,7 @@ hash of a weak secret can be guessed. Redacting again changes nothing.
 
 import hashlib
 import hmac
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +22,16 @@ from domain.contracts.redaction_labels import label_family, labelled_values, sec
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
-_SHORTEST_TEXT = 4
+_SHORT_TEXT = 256
+_HINTS = (
+    *("pass", "pwd", "secret", "token", "key", "credential", "auth", "bearer ", "basic ", "://", " -u", " --user"),
+    *("login ", "eyj", "sg.", "dp.", "hvs.", "ya29.", "8q~", "sig=", ":aa", "-us", "slack", "webhooks", ".atlasv1."),
+)
+_OF_KEYS = "\0"
+"""The label under which the keys of objects are remembered as clean."""
+
+_LONG_RUN = re.compile(r"[A-Za-z0-9+_-]{16}")
+_HEX_OR_NUMBERS = re.compile(r"[0-9A-Fa-f:. -]*")
 _MOST_PASSES = 8
 """Taking a secret out can bare another beside it; real texts need two passes."""
 
@@ -41,30 +51,42 @@ class Redactor:
         """The same for a JSON value, of any depth: every text in it, the keys of its objects too; the value of a
         labelled key (`{"password": ...}`) as a whole. The given value is not changed. Never raises."""
         counts: Counter[str] = Counter()
+        clean: set[tuple[str, str]] = set()
         result: list[JSON] = [None]
         pending: list[_Place] = [_Place(value, partial(setitem, result, 0), "")]
         while pending:
             place = pending.pop()
-            place.put(self._opened(place, pending, counts))
+            place.put(self._opened(place, pending, counts, clean))
         return result[0], counts
 
-    def _opened(self, place: "_Place", pending: list["_Place"], counts: Counter[str]) -> JSON:
-        """The redacted scalar, or an empty container whose members are put on the pending list."""
+    def _opened(
+        self, place: "_Place", pending: list["_Place"], counts: Counter[str], clean: set[tuple[str, str]]
+    ) -> JSON:
+        """The redacted scalar, or an empty container whose members are put on the pending list.
+
+        `clean`: labels with short texts that were looked at and hold nothing; objects repeat themselves.
+        """
         value = place.value
         if isinstance(value, str):
-            return self._labelled(place.label, value, counts)
+            if (place.label, value) in clean:
+                return value
+            redacted = self._labelled(place.label, value, counts)
+            if redacted == value and len(value) <= _SHORT_TEXT:
+                clean.add((place.label, value))
+            return redacted
         if isinstance(value, list):
             items: list[JSON] = [None] * len(value)
-            pending.extend(
-                _Place(item, partial(setitem, items, at), _option_before(value, at) or place.label)
-                for at, item in enumerate(value)
-            )
+            for at, item in enumerate(value):
+                pending.append(_Place(item, partial(setitem, items, at), _option_before(value, at) or place.label))
             return items
         if isinstance(value, dict):
             members: dict[str, JSON] = {}
             named = _named_member(value)
             for key, member in value.items():
-                kept = self._free_key(self._text(key, counts, with_entropy=True), members)
+                kept = key if (_OF_KEYS, key) in clean else self._text(key, counts, with_entropy=True)
+                if kept == key:
+                    clean.add((_OF_KEYS, key))
+                kept = self._free_key(kept, members)
                 members[kept] = None
                 label = named if named and key == "value" else key
                 pending.append(_Place(member, partial(setitem, members, kept), label))
@@ -73,11 +95,11 @@ class Redactor:
 
     def _free_key(self, key: str, taken: Mapping[str, JSON]) -> str:
         """Without a fingerprint two secrets have one marker; neither may lose its value."""
-        candidate, count = key, 1
-        while candidate in taken:
+        free, count = key, len(taken)
+        while free in taken:
             count += 1
-            candidate = f"{key}#{count}"
-        return candidate
+            free = f"{key}#{count}"
+        return free
 
     def _labelled(self, label: str, text: str, counts: Counter[str]) -> str:
         cleaned = self._text(text, counts, with_entropy=not names_no_secret(label))
@@ -90,7 +112,7 @@ class Redactor:
         return text[:start] + self._marker(family, text[start:end]) + text[end:]
 
     def _text(self, text: str, counts: Counter[str], with_entropy: bool) -> str:
-        if len(text) < _SHORTEST_TEXT:
+        if len(text) <= _SHORT_TEXT and not _may_hold_secret(text):
             return text
         for _ in range(_MOST_PASSES):
             findings = without_overlaps(text, _findings(text, with_entropy))
@@ -119,6 +141,14 @@ class _Place:
     value: JSON
     put: Callable[[JSON], None]
     label: str
+
+
+def _may_hold_secret(text: str) -> bool:
+    """Whether a full look is worth its fixed cost; most texts of an object are short and hold nothing to look at."""
+    low = text.lower()
+    if any(hint in low for hint in _HINTS):
+        return True
+    return _HEX_OR_NUMBERS.fullmatch(text) is None and _LONG_RUN.search(text) is not None
 
 
 def _findings(text: str, with_entropy: bool) -> list[Finding]:

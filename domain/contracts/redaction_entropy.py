@@ -21,9 +21,9 @@ _WORDS = re.compile(r"[A-Z]?[a-z]{3,}")
 _CHANGE = re.compile(r"[a-z](?=[A-Z0-9])|[A-Z](?=[a-z0-9])|[0-9](?=[A-Za-z])")
 _HEX = re.compile(r"[0-9A-Fa-f]+")
 _ID_PREFIX = re.compile(
-    r"(?:toolu|srvtoolu|call|msg|chatcmpl|cmpl|req|resp|rs|fc|run|thread|asst|file|batch|step|evt|event|gen|ws|item|"
-    r"session|conv|org|user|proj|snap|vol|cus|ch|pi|sub|price|prod|in|acct|pm|cs|tool|sha\d*|md5|AAAA[BCE]|MII|Qm)"
-    r"[-_A-Za-z0-9]|[a-z]{2,12}_01[A-Za-z0-9]{20,24}$"
+    r"(?:call|msg|chatcmpl|cmpl|req|resp|rs|fc|run|thread|asst|file|batch|gen|sha\d*)[-_]"
+    r"|(?:toolu|srvtoolu|step|evt|event|ws|item|session|conv|org|user|proj|snap|vol|cus|ch|pi|sub|price|prod|in|acct|pm)_"
+    r"|[a-z]{2,12}_01[A-Za-z0-9]{20,24}(?![A-Za-z0-9])|AAAA[BCE]|MII|Qm[A-Za-z0-9]{44}(?![A-Za-z0-9])"
 )
 _NAMED_BEFORE = re.compile(
     r"(?:ids?|uuid|guid|hash|sha\d*|sha-?\d+|md5|digest|checksum|signature|etag|integrity|nonce|cursor|fingerprint|"
@@ -33,7 +33,7 @@ _NAMED_BEFORE = re.compile(
 )
 _FILE_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}(?![A-Za-z0-9])")
 _NAMES_NO_SECRET = re.compile(
-    r".*(?:[a-z_]I[dD]s?|^ids?|_ids?|uuid|hash|sha\d*|md5|digest|checksum|signature|etag|integrity|nonce|cursor|"
+    r".*(?:[a-z_-]I[dD]s?|^ids?|_ids?|uuid|hash|sha\d*|md5|digest|checksum|signature|etag|integrity|nonce|cursor|"
     r"fingerprint|content|data|base64|parent|leaf|slug|url|uri|path|name)",
     re.DOTALL,
 )
@@ -46,15 +46,14 @@ def names_no_secret(label: str) -> bool:
 
 def random_tokens(scanned: Scanned) -> Iterator[Finding]:
     """Unlabelled tokens that look drawn at random."""
-    done = 0
+    text, done = scanned.text, 0
     for run_start, run_end in scanned.runs:
-        is_long = run_end - run_start > LONGEST
-        if run_start < done or is_long or not is_jumbled(scanned.text[run_start:run_end]):
+        if run_start < done or run_end - run_start > LONGEST or _ID_PREFIX.match(text, run_start):
             continue
-        start, end = _whole_token(scanned.text, run_start, run_end)
-        done = end
-        if SHORTEST <= end - start <= LONGEST and not _is_explained(scanned.text, start, end):
-            yield Finding(start, end, "high_entropy")
+        if is_jumbled(text[run_start:run_end]):
+            start, done = _whole_token(text, run_start, run_end)
+            if SHORTEST <= done - start <= LONGEST and not _is_explained(text, start, done):
+                yield Finding(start, done, "high_entropy")
 
 
 def is_jumbled(run: str) -> bool:

@@ -59,18 +59,18 @@ _HEADS = frozenset(
 """The first three characters, or the first word, of every form above: a cheap look before the long one."""
 
 _STARTS = (
-    ("jwt", "eyJ", r"(?<![\w-])eyJ[\w-]{8,}+\.(?:eyJ[\w-]{8,}+(?:\.[\w-]*+)?|[\w-]*+(?:\.[\w-]++){3})"),
-    ("sendgrid_key", "SG.", r"(?<![\w.-])SG\.[\w-]{16,64}\.[\w-]{32,64}(?![\w-])"),
-    ("vault_token", "hvs.", r"(?<![\w.])hvs\.[\w-]{24,256}"),
-    ("google_oauth_token", "ya29.", r"(?<![\w.])ya29\.[\w-]{20,1024}"),
-    ("doppler_token", "dp.", r"(?<![\w.])dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,80}"),
-    ("azure_client_secret", "8Q~", None),
-    ("azure_sas_signature", "sig=", r"(?<![\w])sig=([A-Za-z0-9%+/=]{40,100})"),
-    ("terraform_token", ".atlasv1.", None),
-    ("mailchimp_key", "-us", None),
-    ("telegram_bot_token", ":AA", None),
-    ("slack_webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{20,120})"),
-    ("discord_webhook", "/api/webhooks/", r"/api/webhooks/\d{15,22}/([\w-]{40,120})"),
+    ("jwt", b"eyJ", r"(?<![\w-])eyJ[\w-]{8,}+\.(?:eyJ[\w-]{8,}+(?:\.[\w-]*+)?|[\w-]*+(?:\.[\w-]++){3})"),
+    ("sendgrid_key", b"SG.", r"(?<![\w.-])SG\.[\w-]{16,64}\.[\w-]{32,64}(?![\w-])"),
+    ("vault_token", b"hvs.", r"(?<![\w.])hvs\.[\w-]{24,256}"),
+    ("google_oauth_token", b"ya29.", r"(?<![\w.])ya29\.[\w-]{20,1024}"),
+    ("doppler_token", b"dp.", r"(?<![\w.])dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.-]{40,80}"),
+    ("azure_client_secret", b"8Q~", None),
+    ("azure_sas_signature", b"sig=", r"(?<![\w])sig=([A-Za-z0-9%+/=]{40,100})"),
+    ("terraform_token", b".atlasv1.", None),
+    ("mailchimp_key", b"-us", None),
+    ("telegram_bot_token", b":AA", None),
+    ("slack_webhook", b"hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{20,120})"),
+    ("discord_webhook", b"/api/webhooks/", r"/api/webhooks/\d{15,22}/([\w-]{40,120})"),
 )
 _AROUND = {
     "azure_client_secret": (4, re.compile(r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")),
@@ -81,7 +81,7 @@ _AROUND = {
 _AT_START = {kind: re.compile(form) for kind, _, form in _STARTS if form is not None}
 _KEY_LABEL = b"PRIVATE KEY-----"
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_BODY = re.compile(r"(?:[A-Za-z0-9+/=]|\\+[nr]|\s)*+")
+_KEY_BODY = re.compile(r"(?:(?:\\+[nr]|\s)*+(?:[A-Za-z0-9+/=]{16,}+|[A-Z][A-Za-z-]{2,20}: [\w ,-]{1,80}))*+")
 _LEAST_KEY_CHARACTERS = 40
 
 
@@ -90,23 +90,28 @@ def known_formats(scanned: Scanned) -> Iterator[Finding]:
     if _KEY_LABEL in scanned.plain:
         yield from _private_keys(scanned.text)
     for kind, start, form in _STARTS:
+        if start not in scanned.plain:
+            continue
         yield from _at_start(scanned, kind, start) if form is not None else _around(scanned, kind, start)
     for start, end in scanned.runs:
         for piece in _PIECE.finditer(scanned.text, start, end):
+            if piece.start() < start:
+                continue
             if piece[0][:3] in _HEADS and (found := _ANY_PREFIXED.match(scanned.text, piece.start())) is not None:
                 yield Finding(found.start(), found.end(), found.lastgroup or "token")
+                start = found.end()
 
 
-def _at_start(scanned: Scanned, kind: str, start: str) -> Iterator[Finding]:
-    for at in scanned.places(start.encode()):
+def _at_start(scanned: Scanned, kind: str, start: bytes) -> Iterator[Finding]:
+    for at in scanned.places(start):
         found = _AT_START[kind].match(scanned.text, at)
         if found is not None:
             yield Finding(*found.span(found.lastindex or 0), kind)
 
 
-def _around(scanned: Scanned, kind: str, middle: str) -> Iterator[Finding]:
+def _around(scanned: Scanned, kind: str, middle: bytes) -> Iterator[Finding]:
     before, form = _AROUND[kind]
-    for at in scanned.places(middle.encode()):
+    for at in scanned.places(middle):
         found = form.search(scanned.text, max(0, at - before), at + len(middle) + 100)
         if found is not None:
             yield Finding(found.start(), found.end(), kind)

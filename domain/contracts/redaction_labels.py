@@ -37,6 +37,8 @@ _URL_USER = re.compile(
 )
 _CURL_USER = re.compile(r" (?:-u|--user)[ =]{1,2}[\"']?[\w.@-]{1,64}:(?P<value>[^\s\"']{4,128})")
 _NETRC = re.compile(r"login[ \t\n]{1,4}\S{1,64}[ \t\n]{1,4}password[ \t]{1,4}(?P<value>\S{4,128})")
+_SCHEMES = (b"bearer ", b"basic ", b"authorization: token ")
+_USERS = ((b" -u", _CURL_USER, b"curl"), (b" --user", _CURL_USER, b"curl"), (b"login ", _NETRC, b"machine "))
 _TEMPLATE = re.compile(r"[<{$%*•…]|&lt;|\.\.|[xX]{3}|\[redacted|\[.*\]$")
 _PLACEHOLDER = re.compile(
     r"(?:your|my|the|some|any|new|old|current|fake|dummy|mock|sample|example|test|testing|placeholder|changeme|change|"
@@ -46,10 +48,15 @@ _PLACEHOLDER = re.compile(
     r"|[a-z_.-]*(?:pass(?:word|wd|phrase|wort)?|secret|token|api[_-]?key|credential)[a-z_.-]*[0-9]{0,2}$",
     re.IGNORECASE,
 )
+_COUNTING = re.compile(r"0?123(?:4(?:5(?:6(?:7(?:89?)?)?)?)?)?0?")
 _EXPRESSION = re.compile(r"!?[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[:.]?|!?[01]")
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z_$]*")
 _PATH = re.compile(r"~?/|\.{1,2}/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}://")
 _COUNTED_WORDS = re.compile(r"_*[A-Za-z]+(?:[_-][A-Za-z]+)*[_-]?\d{0,3}")
+_MIXES = re.compile(r"[0-9!@#$%^&*~+]")
+_LONG_VALUE = 256
+"""Characters; a label inside a value this long is part of it."""
+
 _FEWEST = {"password": 6, "secret": 8}
 
 
@@ -57,14 +64,16 @@ def labelled_values(scanned: Scanned) -> Iterator[Finding]:
     """Values behind a label, a scheme or a user name that look like secrets."""
     text = scanned.text
     for stem, family in _STEMS:
-        yield from _behind_label(scanned, stem, family)
-    for scheme in (b"bearer ", b"basic ", b"authorization: token "):
-        yield from _behind_scheme(scanned, scheme)
+        if stem in scanned.low:
+            yield from _behind_label(scanned, stem, family)
+    for scheme in _SCHEMES:
+        if scheme in scanned.low:
+            yield from _behind_scheme(scanned, scheme)
     for at in scanned.places(b"://"):
         yield from _in_url(text, at)
-    for words, form in ((b" -u", _CURL_USER), (b" --user", _CURL_USER), (b"login ", _NETRC)):
-        for at in scanned.places(words):
-            found = form.match(text, at)
+    for words, form, program in _USERS:
+        for at in scanned.places(words) if words in scanned.plain else ():
+            found = form.match(text, at) if program in scanned.low[max(0, at - 200) : at] else None
             if found is not None and not _TEMPLATE.match(found["value"]):
                 yield Finding(*found.span("value"), "password")
 
@@ -91,7 +100,7 @@ def secret_in_value(family: str, value: str) -> tuple[int, int] | None:
     scheme = _SCHEME.fullmatch(value)
     if scheme is not None:
         return scheme.span("value") if _is_credential(scheme, fewest=8) else None
-    if any(char.isspace() for char in value) or _TEMPLATE.match(value) or _PLACEHOLDER.match(value):
+    if any(char.isspace() for char in value) or _TEMPLATE.match(value) or _is_placeholder(value):
         return None
     if _PATH.match(value) or not (family == "password" or _looks_issued(value, fewest=8)):
         return None
@@ -99,15 +108,24 @@ def secret_in_value(family: str, value: str) -> tuple[int, int] | None:
 
 
 def _behind_label(scanned: Scanned, stem: bytes, family: str) -> Iterator[Finding]:
-    text = scanned.text
+    text, done = scanned.text, 0
     for at in scanned.places_in_any_case(stem):
-        if stem == b"key" and not _OWNED_KEY.search(text[max(0, at - 12) : at]):
+        if at < done or (stem == b"key" and not _OWNED_KEY.search(text[max(0, at - 12) : at])):
             continue
         found = _AFTER_STEM.match(text, at + len(stem))
-        if found is not None and (found["flag"] is None or _is_option(text, at)):
-            group = "quoted" if found["quote"] else "bare"
-            if _is_secret_literal(text, found, group, family, _is_upper(text, at)):
-                yield Finding(*_trimmed(found.span(group), found[group], group), family)
+        if found is None or (found["flag"] is not None and not _is_option(text, at)):
+            continue
+        group = "quoted" if found["quote"] else "bare"
+        start, end = found.span(group)
+        if end - start > _LONG_VALUE:
+            done = end
+        if _is_secret_literal(text, found, group, family, _is_upper(text, at)):
+            yield Finding(*_trimmed((start, end), found[group], group), family)
+
+
+def _is_placeholder(value: str) -> bool:
+    """Whether a value only says that a secret belongs here; more digits than people count with speak against it."""
+    return _PLACEHOLDER.match(value) is not None and sum(map(str.isdigit, _COUNTING.sub("", value))) < 4
 
 
 def _is_option(text: str, at: int) -> bool:
@@ -121,13 +139,13 @@ def _is_upper(text: str, at: int) -> bool:
 
 def _trimmed(span: tuple[int, int], value: str, group: str) -> tuple[int, int]:
     """A bare value without the full stop or colon that ends its sentence."""
-    return (span[0], span[1] - (len(value) - len(value.rstrip(".:!?")))) if group == "bare" else span
+    return (span[0], span[1] - (len(value) - len(value.rstrip(".:")))) if group == "bare" else span
 
 
 def _is_secret_literal(text: str, found: re.Match[str], group: str, family: str, is_upper: bool) -> bool:
     value = found[group]
     following = text[found.end(group) : found.end(group) + 1]
-    if MARKER_START in value or _TEMPLATE.match(value) or _PLACEHOLDER.match(value) or _EXPRESSION.fullmatch(value):
+    if MARKER_START in value or _TEMPLATE.match(value) or _is_placeholder(value) or _EXPRESSION.fullmatch(value):
         return False
     if len(value) < _FEWEST[family] or _PATH.match(value):
         return False
@@ -138,8 +156,8 @@ def _is_secret_literal(text: str, found: re.Match[str], group: str, family: str,
     if following in ("(", "[", "{"):
         return False
     if family == "password":
-        mixed = any(char.isdigit() or char in "!@#$%^&*~+" for char in value) and not value.isdigit()
-        return mixed or (is_upper and found["sign"] == "=")
+        is_mixed = _MIXES.search(value) is not None and not value.isdigit()
+        return is_mixed or (is_upper and found["sign"] == "=")
     return not _NAME.fullmatch(value) and _looks_issued(value, fewest=12)
 
 
@@ -156,7 +174,7 @@ def _is_credential(scheme: re.Match[str], fewest: int) -> bool:
     value = scheme["value"]
     if scheme[0][:5].lower() == "basic":
         return _is_user_and_password(value)
-    return not _PLACEHOLDER.match(value) and _looks_issued(value.rstrip("."), fewest)
+    return not _is_placeholder(value) and _looks_issued(value.rstrip("."), fewest)
 
 
 def _is_user_and_password(value: str) -> bool:

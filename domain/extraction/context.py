@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from domain.extraction.reading import EvidenceType, Kind, Reading, Role, hint_texts, read, visible
 from domain.journal.event import Event
@@ -30,7 +31,7 @@ class Limits:
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
 
 class Piece(_Model):
@@ -90,7 +91,7 @@ class Cut(_Model):
 class ExtractionContext(_Model):
     """What an extractor works on. `hints` is for admission and for recognising repetitions; `shown()` leaves it out."""
 
-    schema_: str = SCHEMA
+    schema_: Literal["temporality.extraction-context/1"] = Field(default=SCHEMA, alias="schema")
     project: str
     run: str | None
     task: str | None = None

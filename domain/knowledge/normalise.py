@@ -10,8 +10,8 @@ keeping two spellings of one (retrieval nominates near-duplicates later), so wha
 | whitespace | any run of any kind is one space; none at the ends |
 | quotes | `“ ” „ « »` are `"`, `‘ ’ ‚ ‹ ›` are `'`; single and double stay two things, as a shell takes them |
 | dashes | hyphens, en dash and minus sign are `-`; an em dash is ` - `; `…` is `...` |
-| trailing punctuation | one final `.`, `...`, `,`, `;` or `:` goes; `?` and `!` stay (a question; `println!`), so does `..` |
-| case | a word of letters alone is lower case, if it is `foo`, `Foo` or `FOO`; `fooBar`, `parse_Date`, `-V`, `README.md` stay |
+| trailing punctuation | a final `.`, `...`, `,`, `;` or `:` goes; `?`, `!` and `..` stay (`println!`) |
+| case | `foo`, `Foo`, `FOO`, of letters alone, are `foo`; `fooBar`, `parse_Date`, `-V`, `README.md` stay |
 | quoted strings | keep their case: `returns "True"` is not `returns "true"` |
 | code spans | verbatim, with their backticks: case, spaces and quotes in them count |
 | numbers, versions, paths, flags, operators, negations | untouched: `1.10` is not `1.1`, `a != b` is not `a == b` |

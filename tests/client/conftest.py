@@ -10,6 +10,7 @@ from temporalio.worker import Worker
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from client.converter import data_converter
+from client.protection import protection
 from domain.contracts.names import SEARCH_ATTRIBUTES, TASK_QUEUE
 from tests.client.fakes import FakeApproval, FakeObservedRun
 from tests.support.artifacts.memory import MemoryArtifactStore
@@ -41,7 +42,7 @@ def store() -> MemoryArtifactStore:
 async def caller(environment: WorkflowEnvironment, store: MemoryArtifactStore) -> Caller:
     """A client without a worker behind it."""
     address = environment.client.service_client.config.target_host
-    converter = data_converter(key=TEST_KEY, artifacts=store)
+    converter = data_converter(protection(TEST_KEY, store))
     return Caller(await Client.connect(address, data_converter=converter), store)
 
 

@@ -15,6 +15,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.worker import Replayer, Worker
 
 from client.converter import data_converter, protection_of
+from client.protection import protection
 from domain.contracts.approval import ApprovalInput
 from domain.contracts.errors import JournalUnavailable, MalformedMessage, PayloadTooLarge
 from domain.contracts.names import project_of
@@ -27,7 +28,7 @@ RUN = WorkflowSerializationContext(namespace="default", workflow_id="run/p/r")
 
 
 def converter(store: MemoryArtifactStore | None = None) -> Any:
-    return data_converter(key=TEST_KEY, artifacts=store)
+    return data_converter(protection(TEST_KEY, store))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from tests.workflows.fakes.faults import Faults
 from tests.workflows.fakes.importing import Importing
 from tests.workflows.fakes.recording import Recording
 from workflows.registry import WORKFLOWS
-from workflows.sandbox import sandbox
+from workflows.sandbox import FAILURES, sandbox
 from workflows.visible import typed
 
 KEYS: dict[str, SearchAttributeKey[Any]] = {
@@ -76,8 +76,8 @@ class World:
     def client(self) -> Client:
         return self.env.client
 
-    def worker(self) -> Worker:
-        """A worker of this world; use it with `async with`."""
+    def worker(self, *, cached: int = 1000) -> Worker:
+        """A worker of this world; use it with `async with`. With no cache its successor takes over at once."""
         recording, extracting, approving = self.recording, self.extracting, self.approving
         return Worker(
             self.client,
@@ -96,6 +96,8 @@ class World:
                 approving.refuse,
             ],
             workflow_runner=sandbox(strict=True),
+            workflow_failure_exception_types=FAILURES,
+            max_cached_workflows=cached,
         )
 
     async def start(self, start: Start, *, skipping: bool = False, **other: Any) -> WorkflowHandle[Any, Any]:
@@ -123,9 +125,9 @@ class World:
             return None
 
     async def attributes(self, workflow_id: str) -> dict[str, Any]:
-        """The search attributes of a workflow by name."""
+        """The project's search attributes of a workflow, by name."""
         described = await self.client.get_workflow_handle(workflow_id).describe()
-        return {pair.key.name: pair.value for pair in described.typed_search_attributes}
+        return {pair.key.name: pair.value for pair in described.typed_search_attributes if pair.key.name in KEYS}
 
 
 async def events_of(handle: WorkflowHandle[Any, Any]) -> Counter[str]:

@@ -11,8 +11,9 @@ from typing import Any, BinaryIO
 
 from activities.importers.parse import Line, lines
 from activities.importers.peek import peek
-from activities.importers.readers.claude_code_session import Session
-from activities.importers.shapes import mapping
+from activities.importers.readers.claude_code_blocks import Record
+from activities.importers.readers.claude_code_session import Session, prompt_of
+from activities.importers.shapes import mapping, word
 from activities.importers.texts import title_of
 from domain.runs.transcript import Item, Limits, Refused, RunFound
 
@@ -112,21 +113,18 @@ class _Reading:
                 yield RunFound(native)
             return
         self._current = self._sessions[native] = Session(native)
-        yield _found(native, mapping(value), bool(self._per_agent))
+        yield _found(native, value, bool(self._per_agent))
 
 
-def _found(native: str | None, record: Mapping[str, Any], per_agent: bool) -> RunFound:
+def _found(native: str | None, value: Any, per_agent: bool) -> RunFound:
     """The run as its first record shows it: nothing a longer copy could tell otherwise."""
-    message = record.get("message")
-    shape = mapping(message)
-    said = shape.get("content") if record.get("type") == "user" else record.get("content")
-    details = {key: record[key] for key in ("version", "gitBranch") if isinstance(record.get(key), str) and record[key]}
-    cwd = record.get("cwd")
+    record = mapping(value)
+    asked = prompt_of(Record(record, b"")) or word(record.get("content")) or ""
     return RunFound(
         native=native,
-        title=title_of(said) if isinstance(said, str) else None,
+        title=title_of(asked),
         agent="claude-code",
-        workspace=cwd if isinstance(cwd, str) and cwd else None,
+        workspace=word(record.get("cwd")),
         parent_run=native.rpartition("/")[0] if native and per_agent else None,
-        details=details,
+        details={key: told for key in ("version", "gitBranch") if (told := word(record.get(key)))},
     )

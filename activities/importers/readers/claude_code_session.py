@@ -16,7 +16,7 @@ from activities.importers.lineage import ANSWER, MAX_NATIVE, PROMPT, SIDECHAIN, 
 from activities.importers.notes import closing_note, shown, unanswered
 from activities.importers.parse import Line
 from activities.importers.readers.claude_code_blocks import Blocks, Record
-from activities.importers.shapes import counts, mapping
+from activities.importers.shapes import counts, mapping, word
 from activities.importers.texts import flagged, holds_hint, title_of, user_pieces
 from domain.runs.transcript import Fact, Item, Opening, RunEnded
 
@@ -50,7 +50,7 @@ class Session:
             return
         value = line.value
         record = Record(value, line.raw, line.repaired)
-        prompt = _prompt(record)
+        prompt = prompt_of(record)
         opening = self._opening(record, prompt)
         parent = self._lineage.find(record.parent)
         record.frame = (
@@ -139,7 +139,7 @@ class Session:
                 self._usage.popitem(last=False)
         if before is not None and not added:
             return
-        data: dict[str, Any] = {"model": message.get("model"), "usage": added, "message_id": record.message_id}
+        data: dict[str, Any] = {"model": word(message.get("model")), "usage": added, "message_id": record.message_id}
         if before is not None:
             data["continues"] = True
         if isinstance(message.get("stop_reason"), str):
@@ -214,7 +214,7 @@ def _typed(inner: Mapping[str, Any]) -> bool:
     )
 
 
-def _prompt(record: Record) -> str | None:
+def prompt_of(record: Record) -> str | None:
     """What a user (in a sidechain: the delegating agent) asked for in this record; None when it is no prompt."""
     if record.kind != "user" or record.written_by_harness:
         return None

@@ -14,7 +14,7 @@ from activities.importers.chat_messages import ChatMessages, content_of
 from activities.importers.notes import closing_note, unanswered
 from activities.importers.parse import Line, NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
-from activities.importers.shapes import counts, mapping
+from activities.importers.shapes import counts, mapping, moment, word
 from activities.importers.texts import title_of
 from domain.runs.transcript import Fact, Item, Limits, Refused, RunEnded, RunFound
 
@@ -54,7 +54,7 @@ class OpenAiChat:
 def _is_message(item: Any) -> bool:
     return (
         isinstance(item, Mapping)
-        and item.get("role") in _ROLES
+        and word(item.get("role")) in _ROLES
         and bool({"content", "tool_calls", "function_call"} & item.keys())
     )
 
@@ -67,9 +67,7 @@ def _is_request(shape: Mapping[str, Any]) -> bool:
     messages = shape.get("messages")
     if not isinstance(messages, list) or not messages or "trajectory" in shape or "history" in shape:
         return False
-    return _is_message(messages[0]) or (
-        len(messages) == 1 and isinstance(messages[0], Mapping) and messages[0].get("role") in _ROLES
-    )
+    return _is_message(messages[0]) or (len(messages) == 1 and word(mapping(messages[0]).get("role")) in _ROLES)
 
 
 def _lines(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
@@ -94,10 +92,7 @@ def _lines(stream: BinaryIO, limits: Limits) -> Iterator[Item]:
 
 def _message(chat: ChatMessages, line: Line) -> Iterator[Fact]:
     repaired = line.repaired
-    at = line.value.get("timestamp") if isinstance(line.value, Mapping) else None
-    for fact in chat.facts(
-        line.value, line.raw, at if isinstance(at, str | int | float) and not isinstance(at, bool) else None
-    ):
+    for fact in chat.facts(line.value, line.raw, moment(mapping(line.value).get("timestamp"))):
         yield replace(fact, anomaly=fact.anomaly or repaired)
         repaired = None
 
@@ -133,43 +128,36 @@ def _conversation(told: Any, where: str, repaired: str | None) -> Iterator[Item]
     yield from unanswered(chat.calls)
     rest = {key: value for key, value in shape.items() if key not in _NOT_MESSAGES}
     if rest:
-        try:
-            yield closing_note(
-                "request", "What the request held beside its messages.", {"record": rest}, "context.changed", odd=False
-            )
-        except NotReadable as error:
-            yield Refused(f"{where}, request", f"the record is refused: {error}")
+        held = "What the request held beside its messages."
+        yield closing_note("request", held, {"record": rest}, "context.changed", odd=False)
     yield outcome or RunEnded()
 
 
 def _found(items: list[Any], shape: Mapping[str, Any]) -> RunFound:
     asked = next((item for item in items if isinstance(item, Mapping) and item.get("role") == "user"), None)
-    native = next((shape[key] for key in _SESSIONS if isinstance(shape.get(key), str) and shape[key]), None)
-    model = shape.get("model")
-    at = shape.get("timestamp", shape.get("created"))
+    native = next((found for key in _SESSIONS if (found := word(shape.get(key)))), None)
     return RunFound(
         native=native,
         title=title_of(content_of(asked.get("content"))[0]) if asked is not None else None,
-        model=model if isinstance(model, str) else None,
-        at=at if isinstance(at, str | int | float) and not isinstance(at, bool) else None,
+        model=word(shape.get("model")),
+        at=moment(shape.get("timestamp", shape.get("created"))),
     )
 
 
 def _response(chat: ChatMessages, shape: Mapping[str, Any]) -> tuple[list[Fact], RunEnded | None]:
     """The facts of the response, and the run's end where the response tells it."""
-    response, at = shape["response"], shape.get("timestamp")
+    response, at = shape["response"], moment(shape.get("timestamp"))
     told = mapping(response)
     raw = raw_of(response)
     choices = told.get("choices")
     if not isinstance(choices, list):
         return [Fact("source.unknown", {"native_type": "response", "record": response}, raw, at=at)], None
-    usage = told.get("usage")
-    counted = counts(usage)
-    data = {"model": told.get("model"), "usage": counted, "message_id": told.get("id"), "cost": shape.get("cost")}
+    usage, model = counts(told.get("usage")), word(told.get("model"))
+    data = {"model": model, "usage": usage, "message_id": word(told.get("id")), "cost": shape.get("cost")}
     facts = [Fact("model.completed", data, raw, "model", at)]
     reasons: list[Any] = []
     for place, choice in enumerate(choices):
-        message = choice.get("message") if isinstance(choice, Mapping) else None
-        reasons.append(choice.get("finish_reason") if isinstance(choice, Mapping) else None)
+        message = mapping(choice).get("message")
+        reasons.append(mapping(choice).get("finish_reason"))
         facts += [replace(fact, part=f"choice/{place}/{fact.part}") for fact in chat.facts(message, raw, at)]
     return facts, RunEnded("budget_exhausted", "the answer was cut at its length") if "length" in reasons else None

@@ -95,6 +95,7 @@ class _Run:
         self._steps = self._list("trajectory")
         self._next = 0
         self._turns = 0
+        self._answered = False
         self._workspace: str | None = None
         self._open: list[str] = []
 
@@ -155,13 +156,14 @@ class _Run:
         elif message.get("is_demo") is True:
             yield from self._said("turn.system", text, raw, {"demonstration": True, "role": role})
         elif role == "assistant":
+            self._answered = True
             yield from self._assistant(message, text, raw)
         elif role == "tool" or (self._open and role == "user"):
             yield from self._observation(message, text, raw)
         else:
-            yield from self._said(
-                "turn.system" if role == "system" else "turn.user", text, raw, {}, opens=role == "user"
-            )
+            # what comes as a user's message after the first answer was written by the harness
+            asked = role == "user" and not self._answered
+            yield from self._said("turn.user" if asked else "turn.system", text, raw, {}, opens=asked)
 
     def _assistant(self, message: Mapping[str, Any], text: str, raw: bytes) -> Iterator[Item]:
         calls = _dicts(message.get("tool_calls"))

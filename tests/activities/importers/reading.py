@@ -24,6 +24,7 @@ from domain.runs.transcript import Fact, Limits, Refused, RunFound, TranscriptRe
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RUN_TIME = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+LIMITS = Limits()
 CATALOGUE = Catalogue(EVENTS)
 
 
@@ -63,7 +64,7 @@ def facts_of(body: bytes) -> list[Fact]:
 
 
 def runs_of(body: bytes) -> list[list[list[Fact]]]:
-    """The facts of each run, those of one record together (a record is one bytes object); without what the end shows."""
+    """The facts of each run, those of one record together; without what the end shows."""
     runs: list[list[Fact]] = []
     for item in reader_of(body).read(io.BytesIO(body), Limits()):
         if isinstance(item, RunFound):
@@ -80,7 +81,7 @@ def records_of(body: bytes) -> Iterator[Fact]:
             yield facts[0]
 
 
-def imported(body: bytes, name: str = "file", limits: Limits = Limits(), **options: Any) -> Imported:
+def imported(body: bytes, name: str = "file", limits: Limits = LIMITS, **options: Any) -> Imported:
     """The whole import of a body; every event is checked at the door, in canonical form and for its own id."""
     reader = reader_of(body)
     outcome = Imported(reader.format)

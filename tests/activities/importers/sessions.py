@@ -30,7 +30,9 @@ def user(number: int, content: Any, parent: int | None = None, **more: Any) -> d
     return record(number, "user", {"role": "user", "content": content}, parent, **more)
 
 
-def agent(number: int, *blocks: Any, parent: int | None = None, message: str | None = None, **more: Any) -> dict[str, Any]:
+def agent(
+    number: int, *blocks: Any, parent: int | None = None, message: str | None = None, **more: Any
+) -> dict[str, Any]:
     said = {
         "id": message or f"msg_{number}",
         "type": "message",
@@ -51,7 +53,9 @@ def call(name: str, call_id: str | None, **arguments: Any) -> dict[str, Any]:
     return made if call_id is None else {**made, "id": call_id}
 
 
-def result(number: int, call_id: str | None, content: Any, parent: int, *, told: Any = None, **block: Any) -> dict[str, Any]:
+def result(
+    number: int, call_id: str | None, content: Any, parent: int, *, told: Any = None, **block: Any
+) -> dict[str, Any]:
     made = {"type": "tool_result", "content": content, **block}
     if call_id is not None:
         made["tool_use_id"] = call_id

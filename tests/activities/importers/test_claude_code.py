@@ -18,7 +18,14 @@ def test_a_session_is_a_run_with_its_turns_calls_and_results() -> None:
     assert [event.sequence for event in outcome.events] == list(range(1, 16))
     opened, frame, asked = outcome.events[:3]
     assert opened.data["native_id"] == SESSION and opened.run == SESSION and opened.source == f"claude-code/{SESSION}"
-    assert frame.data == {"title": "Make the tests pass.", "kind": "turn", } and frame.frame == asked.frame
+    assert (
+        frame.data
+        == {
+            "title": "Make the tests pass.",
+            "kind": "turn",
+        }
+        and frame.frame == asked.frame
+    )
     assert asked.actor == "human:claude-code:user" and asked.workspace == "/repo"
     (failed,) = outcome.of("tool.failed")
     assert (failed.data["exit_code"], failed.operation_id) == (1, "toolu_a")
@@ -27,9 +34,16 @@ def test_a_session_is_a_run_with_its_turns_calls_and_results() -> None:
     started = outcome.of("tool.started")[0]
     assert started.data["command"] == "pytest -q" and started.data["native_id"] == uid(2)
     # parents are event ids: the result hangs on the record that called
-    assert failed.parent_event_id in {event.event_id for event in outcome.events if event.data.get("native_id") == uid(2)}
+    assert failed.parent_event_id in {
+        event.event_id for event in outcome.events if event.data.get("native_id") == uid(2)
+    }
     (closing,) = outcome.closings
-    assert (closing.outcome, closing.run, closing.counts.tool_calls, closing.counts.errors) == ("completed", SESSION, 3, 1)
+    assert (closing.outcome, closing.run, closing.counts.tool_calls, closing.counts.errors) == (
+        "completed",
+        SESSION,
+        3,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -80,7 +94,8 @@ def test_hints_are_cut_out_and_marked() -> None:
         agent(3, call("Read", "t", file_path="/hints"), parent=2),
         result(4, "t", f"Line one\n{block}\nline two", 3),
         user(5, "said by a flag", 4, hint=True),
-        {"type": "attachment", "uuid": uid(6), "sessionId": SESSION, "attachment": {"type": "hook_additional_context", "content": block}},
+        {"type": "attachment", "uuid": uid(6), "sessionId": SESSION,
+         "attachment": {"type": "hook_additional_context", "content": block}},
     ]  # fmt: skip
     outcome = imported(lines_of(*records))
     hinted = [event for event in outcome.events if event.data.get("hint")]
@@ -172,11 +187,10 @@ def test_a_rewind_to_the_start_abandons_the_first_beginning() -> None:
 
 
 def test_several_sessions_in_a_file_are_several_runs() -> None:
-    other = {"sessionId": "other"}
     records = [
         {"type": "summary", "summary": "about", "leafUuid": uid(9)},
         user(1, "A"),
-        user(2, "B", **other),
+        user(2, "B", sessionId="other"),
         agent(3, text("a"), parent=1),
         {"mode": "normal", "type": "mode", "sessionId": "other"},
     ]
@@ -213,5 +227,6 @@ def test_what_no_reader_knows_is_kept_whole() -> None:
     assert outcome.counts.unknown == 5 and not outcome.refused
     odd_block = imported(lines_of(user(1, "x"), agent(2, {"type": "dance", "steps": 3}, parent=1)))
     assert odd_block.of("source.unknown")[0].data == {
-        "native_type": "block/dance", "record": {"type": "dance", "steps": 3}, "native_id": uid(2), "native_parent": uid(1),
+        "native_type": "block/dance", "record": {"type": "dance", "steps": 3},
+        "native_id": uid(2), "native_parent": uid(1),
     }  # fmt: skip

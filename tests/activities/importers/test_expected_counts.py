@@ -142,7 +142,9 @@ def _openhands(records: list[list[Fact]]) -> dict[str, Any]:
     for facts in records:
         fact = max(facts, key=lambda fact: (fact.type.startswith("tool."), not fact.type.startswith("model.")))
         kind = str(fact.data.get("kind", "message"))
-        acted = fact.type.startswith("turn.") or fact.type.endswith(".started") or "action" in fact.data.get("record", {})
+        acted = (
+            fact.type.startswith("turn.") or fact.type.endswith(".started") or "action" in fact.data.get("record", {})
+        )
         (actions if acted else observations)[kind] += 1
         if "exit_code" in fact.data or fact.data.get("running"):
             codes[str(fact.data.get("exit_code", -1))] += 1
@@ -183,7 +185,9 @@ def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
         assert len(outcome.notes("call_without_result")) == len(calls) - roles["tool"]
         assert outcome.counts.errors == 0 and outcome.counts.unknown == 0
         if isinstance(told, dict):
-            assert outcome.counts.last is not None and outcome.counts.last.timestamp() == pytest.approx(told["timestamp"])
+            assert outcome.counts.last is not None and outcome.counts.last.timestamp() == pytest.approx(
+                told["timestamp"]
+            )
 
 
 def test_no_other_shared_file_is_taken_for_a_transcript(shared_data: Path) -> None:

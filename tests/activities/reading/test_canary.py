@@ -71,7 +71,9 @@ def public_functions(module: ModuleType) -> set[str]:
 
 
 def test_every_read_is_in_the_table() -> None:
-    offered = set().union(*(public_functions(module) for module in (retrieval, views, review, evidence, ids, statements)))
+    offered = set().union(
+        *(public_functions(module) for module in (retrieval, views, review, evidence, ids, statements))
+    )
     assert offered - INSIDE == set(READS)
 
 
@@ -115,7 +117,9 @@ def test_nothing_but_the_boundary_reads_projections() -> None:
         if place in WRITERS:
             continue
         tree = ast.parse(path.read_text())
-        texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        texts = [
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
         assert not any("projection." in text for text in texts), f"{place} reads a projection past the boundary"
 
 

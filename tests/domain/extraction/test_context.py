@@ -106,7 +106,9 @@ def test_the_kernels_observations_are_in_sight() -> None:
 
 def test_a_context_survives_its_json() -> None:
     context = compact(a_run())
-    assert ExtractionContext.model_validate_json(context.model_dump_json()) == context
+    written = context.model_dump_json()
+    assert ExtractionContext.model_validate_json(written) == context
+    assert '"schema":"temporality.extraction-context/1"' in written
 
 
 def noisy(results: int, size: int) -> list[Event]:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from activities.importers.notes import closing_note
 from activities.importers.parse import NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
-from activities.importers.readers.openhands_v0_events import Events
+from activities.importers.readers.openhands_events import Events
 from activities.importers.shapes import mapping
 from activities.importers.texts import title_of
 from domain.runs.transcript import Item, Limits, Refused, RunEnded, RunFound

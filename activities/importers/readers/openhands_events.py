@@ -7,7 +7,7 @@ from typing import Any
 
 from activities.importers.calls import Call, Calls, Family
 from activities.importers.notes import lonely_result, note, reused_call, unanswered
-from activities.importers.shapes import counts, mapping, moment
+from activities.importers.shapes import counts, mapping, moment, word
 from activities.importers.texts import flagged, holds_hint, pieces, title_of, without_hints
 from domain.runs.transcript import Fact, Opening
 
@@ -103,14 +103,17 @@ class Events:
         if key is not None:
             self._answers.add(key)
         counted = counts(usage)
-        yield event.fact("model.completed", {"model": told.get("model"), "usage": counted, "message_id": key}, "model")
+        yield event.fact(
+            "model.completed", {"model": word(told.get("model")), "usage": counted, "message_id": key}, "model"
+        )
 
     def _said(self, event: _Event) -> Iterator[Fact]:
         action = event.action
         text = event.first_text("content", "thought", "final_thought", "message") or event.text("message")
         turn = {"think": "turn.thought", "system": "turn.system"}.get(action or "", "turn.agent")
-        if action == "message" and event.value.get("source", "user" if not self._turns else "agent") == "user":
-            turn = "turn.user"
+        source = event.value.get("source", "agent" if self._turns else "user")
+        if action == "message" and source in ("user", "environment"):
+            turn = "turn.user" if source == "user" else "turn.system"
         if action in ("finish", "reject"):
             self._finished = action == "finish"
             self._state = "rejected" if action == "reject" else self._state

@@ -1,0 +1,93 @@
+"""What a command works with: settings, the journal's database, the artifact store, and a Temporal client when it needs one.
+
+A server that does not answer is a sentence and exit code 4.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from activities.postgres.pool import Database
+from cli.outcome import StackUnreachable
+from client.artifacts.folder import FolderArtifactStore
+from client.artifacts.postgres import PostgresArtifactStore
+from domain.contracts.errors import JournalUnavailable
+from domain.contracts.ids import project_id
+from domain.ports.artifact_store import ArtifactStore
+from domain.retrieval.query import LOCAL
+from settings import Settings, load
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One command's connections. `project` is the encoded id; `principal` is who asks."""
+
+    settings: Settings
+    project: str
+    database: Database
+    artifacts: ArtifactStore
+    principal: str
+
+    async def temporal(self) -> "Client":
+        """A client with the installation's converter. Raises `StackUnreachable`, `StackNotRunning`."""
+        from temporalio.client import Client
+        from temporalio.service import RPCError
+
+        from client.converter import data_converter
+        from client.protection import Protection
+        from domain.contracts.redaction import Redactor
+
+        key = self.settings.installation_key()
+        converter = data_converter(Protection(redactor=Redactor(key), key=key, store=self.artifacts))
+        named = self.settings.temporal()
+        try:
+            return await Client.connect(**named.connect, data_converter=converter)
+        except (RuntimeError, RPCError, OSError) as error:
+            said = str(error).splitlines()[0]
+            raise StackUnreachable(
+                f"Temporal does not answer at {named.address} ({said}); `make up` starts it."
+            ) from None
+
+
+@asynccontextmanager
+async def session(project: str = "default", settings: Settings | None = None) -> AsyncGenerator[Session]:
+    """The connections of one command. Raises `MalformedId`, `StackNotRunning`, `StackUnreachable`."""
+    quiet()
+    settings = settings or load()
+    encoded = project_id(project)
+    database = Database(settings.database_url(), max_connections=4)
+    try:
+        await database.open()
+    except JournalUnavailable:
+        raise StackUnreachable(
+            "Postgres does not answer; `make up` starts it, `temporality doctor` says more."
+        ) from None
+    try:
+        artifacts: ArtifactStore = (
+            FolderArtifactStore(settings.artifacts)
+            if isinstance(settings.artifacts, Path)
+            else PostgresArtifactStore(database.scoped)
+        )
+        yield Session(settings, encoded, database, artifacts, settings.actor or LOCAL)
+    finally:
+        await database.close()
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run one command to its end."""
+    return asyncio.run(work)
+
+
+def quiet() -> None:
+    """Libraries do not talk on a command's standard error."""
+    for name in ("psycopg", "psycopg.pool", "temporalio", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)

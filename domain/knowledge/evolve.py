@@ -43,7 +43,9 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
             # a challenge that was answered leaves its event and no reason behind
             return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
         case "knowledge.used":
-            return replace(node, uses=node.uses + 1)
+            # a run counts once: a longer copy of it that finds the claim again is no further use
+            counted = node if node.knowledge_id.startswith(KERNEL) else replace(node, runs=_grown(node.runs, event, "run"))
+            return replace(counted, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:
             data = event.data
             return replace(

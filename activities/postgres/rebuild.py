@@ -55,14 +55,17 @@ async def rebuild(database: Database, project: str, progress: Callable[[int, int
     """
     rows = WorkingSet(closed=True)
     async with database.scoped(project, repeatable=True) as connection:
-        head = await _head(connection, project)
         await _refuse_newer(connection, project)
-        folded = await _fold_range(connection, project, rows, 0, head, progress)
+        seen = await _head(connection, project)
+        folded = await _fold_range(connection, project, rows, 0, seen, progress)
     async with database.scoped(project) as connection:
-        await connection.execute("SELECT FROM journal.projects WHERE project_id = %s FOR UPDATE", (project,))
+        locked = await connection.execute("SELECT FROM journal.projects WHERE project_id = %s FOR UPDATE", (project,))
+        if locked.rowcount == 0:
+            # nothing to lock, so somebody may be appending the first event: what is there now is theirs
+            return Rebuilt(project, 0, {table.name: 0 for table in TABLES}, ())
         await _refuse_newer(connection, project)
         head = await _head(connection, project)
-        folded += await _fold_range(connection, project, rows, folded, head, progress)
+        folded += await _fold_range(connection, project, rows, seen, head, progress)
         differing = await _apply(connection, project, rows)
         await connection.execute(
             "UPDATE journal.projects SET fold_version = %s WHERE project_id = %s AND fold_version < %s",

@@ -47,7 +47,7 @@ def decide(rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str
         raise NotFound(f"approval {command.approval}")
     if approval.decision_id == command.decision_id:
         return ()
-    not_permitted = decider_refusal(command.actor)
+    not_permitted = decider_refusal(command.actor) or _own_proposal(approval, command.actor)
     if not_permitted is not None:
         return (refused(command, approval, "not_permitted", not_permitted),)
     if approval.state != "pending":
@@ -113,6 +113,16 @@ def refused(command: Command, approval: Approval, code: str, sentence: str) -> E
     )
 
 
+def _own_proposal(approval: Approval, actor: str) -> str | None:
+    own = approval.proposed_by_run is not None and actor.split(":", 2)[-1] == approval.proposed_by_run
+    return "the run that proposed it never decides it; a person or another service does" if own else None
+
+
+def event_id(approval: str, kind: str, key: str) -> str:
+    """The id of an approval's event: the same decision saying the same is the same event."""
+    return digest_id("approval/1", approval, kind, key)
+
+
 def _settled(state: str) -> str:
     return "expired" if state == "expired" else "already_decided"
 
@@ -121,7 +131,7 @@ def _say(
     approval: Approval, kind: str, key: str, at: datetime, actor: str, data: Mapping[str, Any], caused_by: tuple[str, ...]
 ) -> Event:
     return Event(
-        project=approval.project_id, source=SOURCE, event_id=digest_id("approval/1", approval.approval_id, kind, key), type=kind,
+        project=approval.project_id, source=SOURCE, event_id=event_id(approval.approval_id, kind, key), type=kind,
         occurred_at=at, data={"approval": approval.approval_id, **data}, run=approval.proposed_by_run, actor=actor,
         caused_by=caused_by,
     )  # fmt: skip

@@ -7,7 +7,6 @@ and 19 times faster; outside it the reference implementation writes them. What n
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ class NotAdmitted(ValueError):
 def admit(value: Any, depth: int = 0) -> Any:
     """`value` with everything canonical JSON cannot carry in another spelling.
 
-    Integers beyond 2^53, NaN and infinities become strings, lone surrogates U+FFFD; keys become strings. Raises `NotAdmitted` when
+    Numbers beyond 2^53, NaN and infinities become strings, lone surrogates U+FFFD; keys become strings. Raises `NotAdmitted` when
     nested deeper than 64 levels or when it holds a value JSON has no form for.
     """
     if isinstance(value, str):
@@ -35,7 +34,8 @@ def admit(value: Any, depth: int = 0) -> Any:
     if isinstance(value, int):
         return value if -MAX_INTEGER <= value <= MAX_INTEGER else str(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
+        # a larger one is written without a point and read back as an integer that JSON does not carry
+        return value if abs(value) <= MAX_INTEGER else str(value)
     if depth >= MAX_DEPTH:
         raise NotAdmitted(f"the record is nested deeper than {MAX_DEPTH} levels; flatten it or send the inner part as text")
     if isinstance(value, Mapping):

@@ -123,7 +123,7 @@ class Recording:
             admitted = admit(raw)
             origin = admitted.pop(ORIGIN_HASH, None)
             model = EventModel.model_validate(_completed(admitted, request.opening, request.at))
-            event = model.to_event(origin if _is_origin(origin) else self._origin_of(raw))
+            event = model.to_event(origin if _is_origin(origin) else origin_hash(self._key, raw))
         except NotAdmitted as error:
             return _Refused(event_id, str(error))
         except ValidationError as error:
@@ -134,9 +134,6 @@ class Recording:
             )
         reason = _place_refusal(event, request.opening) or id_refusal(event) or CATALOGUE.refusal(event, producer=True)
         return _Refused(event_id, reason) if reason else event
-
-    def _origin_of(self, raw: dict[str, Any]) -> str:
-        return origin_hash(self._key, {key: value for key, value in raw.items() if key != ORIGIN_HASH})
 
 
 def opened_id(opening: RunOpening) -> str:

@@ -43,11 +43,8 @@ class Session:
         from temporalio.service import RPCError
 
         from client.converter import data_converter
-        from client.protection import Protection
-        from domain.contracts.redaction import Redactor
 
-        key = self.settings.installation_key()
-        converter = data_converter(Protection(redactor=Redactor(key), key=key, store=self.artifacts))
+        converter = data_converter(key=self.settings.installation_key(), artifacts=self.artifacts)
         named = self.settings.temporal()
         try:
             return await Client.connect(**named.connect, data_converter=converter)

@@ -52,6 +52,7 @@ async def _start(start: Start) -> bool:
             cancellation_type=ChildWorkflowCancellationType.ABANDON,
             search_attributes=typed(start.attributes),
             static_summary=start.summary,
+            static_details=start.details,
             priority=Priority(fairness_key=start.fairness_key),
         )
     except WorkflowAlreadyStartedError:

@@ -52,9 +52,9 @@ _PREFIXED = (
 _ANY_PREFIXED = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _PREFIXED))
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 _HEADS = frozenset(
-    "AKI ASI ABI ACC ghp gho ghu ghs ghr git glp gld glr glc gls gla gli glf GR1 xox xap sk rk wh whs AIz GOC npm pyp rub"
-    " dck key hf api dop doo dor shp dap lin ntn sec hvs hvb hvr snt PMA r8 gsk xai ppl sbp sbs sb fig ATA ATC ATB NRA"
-    " sq0 EAA AGE tsk SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf".split()
+    "AKI ASI ABI ACC ghp gho ghu ghs ghr git glp gld glr glc gls gla gli glf GR1 xox xap sk rk wh whs AIz GOC npm"
+    " pyp rub dck key hf api dop doo dor shp dap lin ntn sec hvs hvb hvr snt PMA r8 gsk xai ppl sbp sbs sb fig ATA ATC"
+    " ATB NRA sq0 EAA AGE tsk SK0 SK1 SK2 SK3 SK4 SK5 SK6 SK7 SK8 SK9 SKa SKb SKc SKd SKe SKf".split()
 )
 """The first three characters, or the first word, of every form above: a cheap look before the long one."""
 

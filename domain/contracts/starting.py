@@ -17,6 +17,7 @@ from domain.contracts.imports import ImportInput
 from domain.contracts.messages import Message
 from domain.contracts.names import (
     APPROVAL,
+    DECIDE,
     IMPORT,
     KNOWLEDGE_EXTRACTION,
     OBSERVED_RUN,
@@ -46,6 +47,8 @@ class Start:
     input: Message
     reuse: Reuse
     summary: str
+    details: str
+    """A few sentences for operators, shown beside the summary for as long as the workflow is known."""
     fairness_key: str
     attributes: Attributes
 
@@ -58,6 +61,7 @@ def observed_run_start(run: ObservedRunInput) -> Start:
         input=run,
         reuse="reject_duplicate",
         summary=one_line(f"run {run.run}: {run.title}" if run.title else f"run {run.run}"),
+        details=f"A run driven elsewhere; abandoned after {run.idle_seconds} seconds without a batch.",
         fairness_key=fairness_key(run.project),
         attributes=attributes("run", run.project, "open", run=run.run),
     )
@@ -71,6 +75,7 @@ def import_start(file: ImportInput) -> Start:
         input=file,
         reuse="allow_duplicate",
         summary=one_line(f"import {file.file} ({file.bytes} bytes)"),
+        details="Reads the file into the journal, then lets each run of it be extracted.",
         fairness_key=fairness_key(file.project),
         attributes=attributes("import", file.project, "reading", run=file.run),
     )
@@ -84,6 +89,7 @@ def extraction_start(extraction: ExtractionInput) -> Start:
         input=extraction,
         reuse="allow_duplicate_failed_only",
         summary=one_line(f"what run {extraction.run} taught, by {extraction.extractor}"),
+        details="When it fails, the run is untouched, and the extraction can be run again.",
         fairness_key=fairness_key(extraction.project),
         attributes=attributes("extraction", extraction.project, "started", run=extraction.run),
     )
@@ -97,6 +103,7 @@ def approval_start(asked: ApprovalInput) -> Start:
         input=asked,
         reuse="reject_duplicate",
         summary=one_line(f"decide by {asked.deadline:%Y-%m-%d %H:%M} UTC: {asked.title or asked.approval}"),
+        details=f"A person or a service decides by update or signal `{DECIDE}`; {_nobody_else(asked)}.",
         fairness_key=fairness_key(asked.project),
         attributes=attributes(
             "approval",
@@ -107,6 +114,11 @@ def approval_start(asked: ApprovalInput) -> Start:
             deadline=asked.deadline,
         ),
     )
+
+
+def _nobody_else(asked: ApprovalInput) -> str:
+    run = asked.proposed_by_run
+    return "never an agent" if run is None else f"never an agent, and never run {one_line(run)}, which proposed it"
 
 
 _NAMES: Final = {"run": "TemporalityRun", "node": "TemporalityNode", "deadline": "TemporalityDeadline"}

@@ -49,9 +49,9 @@ _CONSEQUENCE = words(
     for (?:this|that) reason; поэтому; так что"""
 )
 _FIX = words(
-    r"""fixes; resolves; solves; avoids; prevents; (?:is|was|are|were) fixed by; (?:is|was) (?:re)?solved by;
-    workaround; the fix is; works? (?:again )?(?:after|once); passe?s? (?:again )?(?:after|once);
-    исправляет(?:ся)?; решает(?:ся)?; помогает; обходн\w+; устраняет(?:ся)?; предотвраща\w+"""
+    r"""fixes; resolves; solves; (?:is|was|are|were) fixed by; (?:is|was) (?:re)?solved by; workaround;
+    the fix is; works? (?:again )?(?:after|once); passe?s? (?:again )?(?:after|once); исправляет(?:ся)?;
+    решает(?:ся)?; помогает; обходн\w+; устраняет(?:ся)?; предотвраща\w+"""
 )
 _DECISION = words(
     r"""(?:we|the team|it was) (?:have )?decided; we (?:chose|agreed); the decision is; decided (?:to|against);
@@ -67,8 +67,8 @@ _CONSTRAINT = words(
 )
 _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
-    caches; inherits; silently; defaults to; falls back to; takes precedence; depends? on; not the;
-    rather than; is case-sensitive;
+    caches; inherits; silently; defaults to; falls back to; takes precedence; avoids; prevents; depends? on;
+    not the; rather than; is case-sensitive;
     (?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know);
     (?:doesn't|does not) (?:reload|cache); игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""

@@ -78,11 +78,11 @@ _THING = (
 )
 _NO_SUBJECT = starts(
     rf"""this; that; it; it's; its; they; these; those; there; here; which; such; what; one; another; other;
-    same; the (?:{_THING})(?! (?:(?:in|of|for|with|behind) )?(?:the )?¤); because; since; due; by; with; as;
-    while; although; though; even; where; whether; or; yes; no; not; only; when; uses; used; includes;
-    handles; displays; shows; provides; supports; contains; persists; features; optimized; returns; takes;
-    needs; defaults; это(?:т|го|му)?; эти; эта; он[аои]?; так; там; тут; здесь; тот; та; те; потому;
-    поэтому; из-за; да; нет"""
+    same; the (?:{_THING})(?! (?:(?:in|of|for|with|behind) )?(?:the )?¤); because; since; due; cannot;
+    can't; must; does; doesn't; is; are; has; have; by; with; as; while; although; though; even; where;
+    whether; or; yes; no; not; only; when; uses; used; includes; handles; displays; shows; provides;
+    supports; contains; persists; features; optimized; returns; takes; needs; defaults; это(?:т|го|му)?;
+    эти; эта; он[аои]?; так; там; тут; здесь; тот; та; те; потому; поэтому; из-за; да; нет"""
 )
 _INSTRUCTION = starts(
     r"""run; create; write; read; open; change; remove; update; fix; modify; click; go to; see; try; check;
@@ -109,6 +109,11 @@ REFUSALS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("passing_detail", re.compile(r"^now\b", re.IGNORECASE)),
     ("passing_detail", _PASSING),
     ("no_subject", _NO_SUBJECT),
+    (
+        "raw_message",
+        re.compile(r"^(?:[\w.]*(?:Error|Exception|Warning)|error|fatal|warning|traceback)\b[^a-z¤]*:", re.IGNORECASE),
+    ),
+    ("definition", re.compile(r"^\S{1,60}(?: \([^)]*\))? [-–—] ")),
     ("instruction", _INSTRUCTION),
     (ADVICE, _ADVICE),
 )

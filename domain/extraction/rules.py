@@ -168,7 +168,7 @@ def _revised(context: ExtractionContext, candidate: _Found) -> bool:
         for sentence in sentences(item.text):
             if sentence.text == candidate.sentence.text:
                 continue
-            mentioned = {name for name in names if name in sentence.text}
+            mentioned = {name for name in names if name.text in sentence.text}
             if REVISED.search(sentence.text) and 2 * len(mentioned) >= len(names):
                 return True
     return False

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from domain.extraction.anchors import Anchor, AnchorKind, anchors
 from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS
-from domain.extraction.grounding import anchors
 from domain.extraction.refusals import ADVICE, REFUSALS
 from domain.extraction.segment import Sentence
 
@@ -34,7 +34,6 @@ _SUBJECT = re.compile(
     r"helper|setting|package|library|component))?) (?=[a-z])",
     re.I,
 )
-_CODE = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ class Statement:
     rule: str
     strength: int
     concluding: bool
-    names: tuple[str, ...]
+    names: tuple[Anchor, ...]
     # every rule whose words it holds; users are believed on some of them only
     rules: frozenset[str]
 
@@ -81,7 +80,7 @@ def state(sentence: Sentence, before: str = "") -> Statement | Refused:
         return Refused("narrative")
     if _PLACES.search(text):
         return Refused("passing_detail")
-    names = tuple(name for name in map(str, anchors(text)) if is_name(name, text))
+    names = tuple(anchor for anchor in anchors(text) if is_name(anchor))
     if not names:
         return Refused("no_name")
     return Statement(_sentence(text), rule, strength, concluding or causal, names, rules)
@@ -93,14 +92,14 @@ def _resolved(text: str, before: str) -> str:
     return f"{subject[1]} {text[pronoun.end() :]}" if pronoun and subject else text
 
 
-def is_name(anchor: str, text: str) -> bool:
-    """Whether an anchor names something that lasts: code, a path, an identifier; not a number and not one record's
-    id.
-    """
-    bare = anchor.strip("`'\"").strip()
-    if not re.search(r"[^\W\d_]", bare) or _RECORD.fullmatch(bare):
+_NAMING = frozenset({AnchorKind.CODE, AnchorKind.FLAG, AnchorKind.PATH, AnchorKind.ERROR, AnchorKind.IDENTIFIER})
+
+
+def is_name(anchor: Anchor) -> bool:
+    """Whether an anchor names something that lasts: code, a path, an identifier; no number, no single record's id."""
+    if not re.search(r"[^\W\d_]", anchor.text) or _RECORD.fullmatch(anchor.text):
         return False
-    return any(bare in span for span in _CODE.findall(text)) or bool(_SHAPED.search(bare))
+    return anchor.kind in _NAMING or (anchor.kind is AnchorKind.QUOTED and bool(_SHAPED.search(anchor.text)))
 
 
 def _bare(sentence: Sentence) -> tuple[str, bool, bool]:

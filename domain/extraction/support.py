@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from domain.extraction.anchors import Anchor, anchors
 from domain.extraction.context import ContextItem, ExtractionContext
-from domain.extraction.grounding import anchors, locate, ungrounded
+from domain.extraction.grounding import locate, ungrounded
 from domain.extraction.reading import GROUNDS, SHORT_ARGUMENT
 from domain.extraction.statements import Statement
 
@@ -32,7 +33,7 @@ class Support:
 
 def support(context: ExtractionContext, speaker: ContextItem, statement: Statement) -> Support | None:
     """The least evidence that grounds the statement, or None. A user's statement is evidence of itself."""
-    wanted = tuple(map(str, anchors(statement.proposition)))
+    wanted = anchors(statement.proposition)
     by_user = speaker.type == "user_statement"
     before = [item for item in context.items if _may_ground(item) and item.position < speaker.position]
     after = [
@@ -64,7 +65,7 @@ def _may_ground(item: ContextItem) -> bool:
     return item.type in GROUNDS and not item.hint
 
 
-def _cover(pool: Iterable[ContextItem], missing: set[str], cited: list[ContextItem]) -> None:
+def _cover(pool: Iterable[ContextItem], missing: set[Anchor], cited: list[ContextItem]) -> None:
     """Adds the items of `pool` that hold most of what is missing, the latest of equals, until they hold no more of
     it.
     """
@@ -77,7 +78,7 @@ def _cover(pool: Iterable[ContextItem], missing: set[str], cited: list[ContextIt
         missing -= best[1]
 
 
-def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[str], cited: list[ContextItem]) -> None:
+def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[Anchor], cited: list[ContextItem]) -> None:
     """What was asked for a result: a path or a command may stand in the call alone. Calls of cited results come
     first.
     """
@@ -98,7 +99,7 @@ def _ask(context: ExtractionContext, speaker: ContextItem, missing: set[str], ci
             cited.extend((call, results[call.operation_id or ""]))
 
 
-def _holds(item: ContextItem, anchor: str) -> bool:
+def _holds(item: ContextItem, anchor: Anchor) -> bool:
     return any(locate(anchor, text) is not None for text in _texts(item))
 
 
@@ -112,7 +113,7 @@ def _texts(item: ContextItem) -> tuple[str, ...]:
     )
 
 
-def _names_in(items: Iterable[ContextItem], names: tuple[str, ...]) -> bool:
+def _names_in(items: Iterable[ContextItem], names: tuple[Anchor, ...]) -> bool:
     return any(_holds(item, name) for item in items for name in names)
 
 

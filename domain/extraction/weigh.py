@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from domain.extraction.anchors import anchors
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.events import Invalid
-from domain.extraction.grounding import anchors, locate, ungrounded
+from domain.extraction.grounding import locate, ungrounded
 from domain.extraction.material import Cited
 from domain.extraction.reading import GROUNDS
 from domain.journal.event import stamp
@@ -70,7 +71,9 @@ def weigh(candidate: Candidate, evidence: Sequence[Cited], hints: Sequence[str])
         candidate.proposition, tuple(text.text for text in (*stands_on, *_asked(citations, cited, stands_on)))
     )
     if missing:
-        return refuse(candidate, "ungrounded", f"not in the cited evidence: {', '.join(map(str, tuple(missing)[:5]))}")
+        return refuse(
+            candidate, "ungrounded", f"not in the cited evidence: {', '.join(anchor.text for anchor in missing[:5])}"
+        )
     items: list[dict[str, Any]] = []
     for citation in citations:
         item = _item(candidate.proposition, citation, cited[citation.event_id])

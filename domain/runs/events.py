@@ -99,7 +99,7 @@ class ToolStarted(Happened):
 
     tool: str
     arguments: Any = None
-    command: str | None = None
+    command: Text | None = None
     argv: list[str] | None = None
     idempotent: bool | None = None
 

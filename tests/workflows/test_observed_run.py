@@ -1,6 +1,7 @@
 """ObservedRun: batches in, one close, and the extraction that follows."""
 
 import asyncio
+import gc
 from typing import Any
 
 import pytest
@@ -163,6 +164,7 @@ async def test_a_late_batch_is_refused_and_what_was_under_way_is_not(world: Worl
     assert list(world.recording.run(project, "r1").events) == ["e0"]
 
 
+@pytest.mark.filterwarnings("ignore:coroutine .*run_workflow.* was never awaited:RuntimeWarning")
 async def test_a_run_never_starts_twice_and_only_under_its_id(world: World, project: str) -> None:
     handle = await open_run(world, project)
     with pytest.raises(WorkflowAlreadyStartedError):
@@ -175,6 +177,7 @@ async def test_a_run_never_starts_twice_and_only_under_its_id(world: World, proj
         with pytest.raises(WorkflowFailureError) as failure:
             await other.result()
         assert isinstance(failure.value.cause, ApplicationError) and failure.value.cause.type == "MalformedMessage"
+    gc.collect()  # the SDK drops a workflow that its input never let begin, and says so
 
 
 async def test_an_operator_may_cancel_it(world: World, project: str) -> None:

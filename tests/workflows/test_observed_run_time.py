@@ -119,12 +119,12 @@ async def test_a_new_history_takes_everything_along(world: World, project: str) 
 
 async def test_signals_that_come_during_a_roll_over_are_recorded_once(world: World, project: str) -> None:
     handle = await open_run(world, project, history_events=20)
-    for number in range(60):
+    for number in range(30):
         await handle.signal("record", batch(number, number + 1))
     await handle.signal("complete", {})
     await handle.result()
-    assert list(world.recording.run(project, "r1").events) == [f"e{n}" for n in range(60)]
-    assert (await progress(handle)).recorded == 60
+    assert list(world.recording.run(project, "r1").events) == [f"e{n}" for n in range(30)]
+    assert (await progress(handle)).recorded == 30
     assert len(await histories(world, handle.id)) >= 2
 
 

@@ -111,6 +111,7 @@ class World:
                 id_reuse_policy=WorkflowIDReusePolicy[start.reuse.upper()],
                 search_attributes=typed(start.attributes),
                 static_summary=start.summary,
+                static_details=start.details,
                 priority=Priority(fairness_key=start.fairness_key),
                 **other,
             )

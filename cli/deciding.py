@@ -34,7 +34,9 @@ class Wish:
     project: str
     actor: str | None
     rationale: str | None
+    # the new proposition of an edit; `ask` has it asked for
     text: str | None = None
+    ask: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Outcome:
 
 def edit_(wish: Wish, text: str | None, as_json: bool) -> None:
     """Decide with other words, asked for as plain text where --text does not give them."""
-    decide(replace(wish, text=text if text is not None else ""), as_json)
+    decide(replace(wish, text=text, ask=text is None), as_json)
 
 
 def decide(wish: Wish, as_json: bool) -> None:
@@ -69,7 +71,7 @@ async def _decide(wish: Wish) -> Outcome:
     async with session(wish.project) as opened:
         actor = _actor(wish.actor or opened.settings.actor)
         approval = await approval_meant(opened.database, opened.project, wish.ident, opened.principal)
-        if wish.text == "":
+        if wish.ask:
             wish = replace(wish, text=await _ask_for_text(opened, approval))
         return await send(opened, approval, wish, actor)
 

@@ -46,10 +46,8 @@ def _under(folder: Path, entered: set[tuple[int, int]]) -> Iterator[Found]:
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_dir():
-            yield from _under(Path(entry.path), entered)
-        else:
-            yield _file(Path(entry.path))
+        path = Path(entry.path)
+        yield from _under(path, entered) if path.is_dir() else [_file(path)]
 
 
 def _file(path: Path) -> Found:

@@ -17,13 +17,14 @@ from stack.errors import StackError
 
 def main() -> NoReturn:
     """Run the command and leave with its exit code (cli/outcome.py)."""
-    code = _run(sys.argv[1:])
+    code = run_words(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def _run(words: list[str]) -> int:
+def run_words(words: list[str]) -> int:
+    """Run one command in this process and give its exit code; whatever went wrong has been said."""
     as_json = "--json" in words
     try:
         ended = app(words, standalone_mode=False)

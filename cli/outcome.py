@@ -10,7 +10,7 @@ from typing import Final
 
 import typer
 
-from cli.output import json_text
+from cli.output import clean, json_text
 
 DONE: Final = 0
 NOT_IN_ORDER: Final = 1
@@ -86,7 +86,9 @@ def _of_typer(error: typer.TyperException) -> Problem:
 def complain(problem: Problem, as_json: bool) -> None:
     """The sentence on standard error; under --json an object with the same."""
     if as_json:
-        told = {"error": {"kind": problem.kind, "sentence": problem.sentence, "exit_code": problem.code}}
-        sys.stderr.write(json_text(told) + "\n")
+        error = {"kind": problem.kind, "sentence": problem.sentence, "exit_code": problem.code}
+        sys.stderr.write(json_text({"error": error}) + "\n")
     else:
-        sys.stderr.write(problem.sentence.rstrip() + "\n")
+        help_text = problem.sentence.startswith("Usage:")
+        told = problem.sentence.rstrip() if help_text else clean(" ".join(problem.sentence.split()))
+        sys.stderr.write(told + "\n")

@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-from cli.outcome import NOT_IN_ORDER, UNREACHABLE, Ended
+from cli.outcome import NOT_IN_ORDER, UNREACHABLE, Ended, StackUnreachable, Usage
 from cli.output import emit, say
 from domain.contracts.names import SEARCH_ATTRIBUTES
 from settings import Settings, load, program_environment
@@ -98,9 +98,22 @@ def doctor(as_json: bool) -> None:
 
 def migrate() -> None:
     """Bring the schema up to date, as the owner's role."""
+    from sqlalchemy.exc import DBAPIError, OperationalError
+
     from activities.postgres.migrations import migrate as upgrade
 
-    upgrade(load().owner_database_url())
+    url = load().owner_database_url()
+    try:
+        upgrade(url)
+    except OperationalError as error:
+        raise StackUnreachable(f"Postgres does not answer ({_first_line(error.orig)}).") from None
+    except DBAPIError as error:
+        advice = "TEMPORALITY_OWNER_DATABASE_URL names a role that may change the schema"
+        raise Usage(f"The schema cannot be brought up to date ({_first_line(error.orig)}); {advice}.") from None
+
+
+def _first_line(error: object) -> str:
+    return (str(error).strip().splitlines() or ["no reason given"])[0]
 
 
 def _aside(sentence: str) -> None:

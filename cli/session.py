@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import psycopg
+
 from activities.postgres.pool import Database
 from cli.outcome import StackUnreachable
 from client.artifacts.folder import FolderArtifactStore
 from client.artifacts.postgres import PostgresArtifactStore
-from domain.contracts.errors import JournalUnavailable
 from domain.contracts.ids import project_id
 from domain.ports.artifact_store import ArtifactStore
 from domain.retrieval.query import LOCAL
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from temporalio.client import Client
 
 T = TypeVar("T")
+CONNECT_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,9 @@ class Session:
         from temporalio.service import RPCError
 
         from client.converter import data_converter
+        from client.protection import protection
 
-        converter = data_converter(key=self.settings.installation_key(), artifacts=self.artifacts)
+        converter = data_converter(protection(self.settings.installation_key(), self.artifacts))
         named = self.settings.temporal()
         try:
             return await Client.connect(**named.connect, data_converter=converter)
@@ -77,6 +80,16 @@ async def session(project: str = "default", settings: Settings | None = None) ->
         yield Session(settings, encoded, database, artifacts, settings.actor or LOCAL)
     finally:
         await database.close()
+
+
+async def _answers(url: str) -> None:
+    """Raises `StackUnreachable` at once, where a pool would go on trying."""
+    try:
+        connection = await psycopg.AsyncConnection.connect(url, connect_timeout=CONNECT_SECONDS)
+    except psycopg.OperationalError as error:
+        said = (str(error).strip().splitlines() or ["no reason given"])[0]
+        raise StackUnreachable(f"Postgres does not answer ({said}); `make up` starts it.") from None
+    await connection.close()
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

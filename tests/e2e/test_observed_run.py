@@ -32,7 +32,9 @@ def _run_with_secret() -> list[dict[str, Any]]:
     return [
         _event(1, "turn.user", {"text": f"push it, my token is {CANARY}"}),
         _event(2, "tool.started", {"tool": "bash", "command": "make test"}, operation_id="op1"),
-        _event(3, "tool.completed", {"exit_code": 0, "output": f"token={CANARY}\n" + "ok\n" * 9000}, operation_id="op1"),
+        _event(
+            3, "tool.completed", {"exit_code": 0, "output": f"token={CANARY}\n" + "ok\n" * 9000}, operation_id="op1"
+        ),
         _event(4, "turn.agent", {"text": "All green."}),
     ]
 
@@ -107,7 +109,9 @@ async def test_a_batch_over_the_limit_is_refused_with_a_sentence_that_names_the_
     assert isinstance(cause, ApplicationError)
     assert cause.type == "PayloadTooLarge"
     assert "temporality-client" in str(cause)
-    assert (await handle.execute_update(RECORD, {"events": [_event(2, "turn.user", {"text": "goes on"})]}))["recorded"] == 1
+    assert (await handle.execute_update(RECORD, {"events": [_event(2, "turn.user", {"text": "goes on"})]}))[
+        "recorded"
+    ] == 1
 
 
 async def test_what_was_recorded_is_knowledge_of_the_project(running: Running) -> None:

@@ -40,7 +40,9 @@ class Command:
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
-def decide(rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str, Applier] = APPLIERS) -> Sequence[Event]:
+def decide(
+    rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str, Applier] = APPLIERS
+) -> Sequence[Event]:
     """The events of a decision: decided and applied, or refused. Raises `NotFound` when no such approval was requested."""
     approval = rows.get(APPROVALS, Approval, command.approval)
     if approval is None:
@@ -52,14 +54,20 @@ def decide(rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str
         return (refused(command, approval, "not_permitted", not_permitted),)
     if approval.state != "pending":
         by = f" by {approval.reviewer}" if approval.reviewer else ""
-        return (refused(command, approval, _settled(approval.state), f"it was {approval.state}{by} before this decision came"),)
+        return (
+            refused(
+                command, approval, _settled(approval.state), f"it was {approval.state}{by} before this decision came"
+            ),
+        )
     if late or command.decided_at >= approval.deadline:
         sentence = f"the deadline {stamp(approval.deadline)} had passed"
         return (expired(approval, command.decided_at), refused(command, approval, "expired", sentence))
     return _decided(rows, approval, command, appliers)
 
 
-def _decided(rows: WorkingSet, approval: Approval, command: Command, appliers: Mapping[str, Applier]) -> Sequence[Event]:
+def _decided(
+    rows: WorkingSet, approval: Approval, command: Command, appliers: Mapping[str, Applier]
+) -> Sequence[Event]:
     kind = "approval.rejected" if command.decision == "reject" else "approval.approved"
     told = {"rationale": command.rationale, "replacement": command.replacement}
     decided = _say(
@@ -72,20 +80,43 @@ def _decided(rows: WorkingSet, approval: Approval, command: Command, appliers: M
     )  # fmt: skip
     applier = appliers.get(approval.action_kind)
     verdict = Verdict(
-        command.decision, command.actor, command.decided_at, decided.event_id, command.rationale, command.replacement, command.evidence
+        command.decision,
+        command.actor,
+        command.decided_at,
+        decided.event_id,
+        command.rationale,
+        command.replacement,
+        command.evidence,
     )
-    effects = applier(rows, approval, verdict) if applier else Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
+    effects = (
+        applier(rows, approval, verdict)
+        if applier
+        else Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
+    )
     if isinstance(effects, Refusal):
         if effects.code in _CORRECTABLE:
             return (refused(command, approval, effects.code, effects.sentence),)
         code = "conflict" if effects.code in ("conflict", "terminal") else effects.code
         data = {"reason_code": code, "reason": effects.sentence}
-        return (decided, _say(approval, "approval.apply_failed", command.decision_id, command.decided_at, _SYSTEM, data, (decided.event_id,)))
+        return (
+            decided,
+            _say(
+                approval,
+                "approval.apply_failed",
+                command.decision_id,
+                command.decided_at,
+                _SYSTEM,
+                data,
+                (decided.event_id,),
+            ),
+        )
     applied = {"events": [event.event_id for event in effects]}
     return (
         decided,
         *effects,
-        _say(approval, "approval.applied", command.decision_id, command.decided_at, _SYSTEM, applied, (decided.event_id,)),
+        _say(
+            approval, "approval.applied", command.decision_id, command.decided_at, _SYSTEM, applied, (decided.event_id,)
+        ),
     )
 
 
@@ -109,7 +140,13 @@ def refused(command: Command, approval: Approval, code: str, sentence: str) -> E
         "decision": command.decision,
     }  # fmt: skip
     return _say(
-        approval, "approval.decision_refused", command.decision_id, command.decided_at, _SYSTEM, data, (approval.requested_event,)
+        approval,
+        "approval.decision_refused",
+        command.decision_id,
+        command.decided_at,
+        _SYSTEM,
+        data,
+        (approval.requested_event,),
     )
 
 
@@ -128,7 +165,13 @@ def _settled(state: str) -> str:
 
 
 def _say(
-    approval: Approval, kind: str, key: str, at: datetime, actor: str, data: Mapping[str, Any], caused_by: tuple[str, ...]
+    approval: Approval,
+    kind: str,
+    key: str,
+    at: datetime,
+    actor: str,
+    data: Mapping[str, Any],
+    caused_by: tuple[str, ...],
 ) -> Event:
     return Event(
         project=approval.project_id, source=SOURCE, event_id=event_id(approval.approval_id, kind, key), type=kind,

@@ -49,7 +49,11 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
         case "knowledge.challenged" if not node.terminal:
             data = event.data
             return replace(
-                node, state="challenged", challenges=node.challenges + 1, reason_code=data["reason_code"], reason=data.get("reason")
+                node,
+                state="challenged",
+                challenges=node.challenges + 1,
+                reason_code=data["reason_code"],
+                reason=data.get("reason"),
             )
         case kind if kind in _ENDINGS and not node.terminal:
             data = event.data
@@ -106,12 +110,22 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
         observed = item.get("observed_at")
         rows.append(
             Evidence(
-                project_id=event.project, evidence_id=digest_id("evidence/1", event.project, *place),
-                knowledge_id=event.data["knowledge"], version=at, type=item["type"], event_ref=item["ref"],
-                source_uri=f"temporality://{event.project}/event/{item['ref']}", run_id=item.get("run"),
+                project_id=event.project,
+                evidence_id=digest_id("evidence/1", event.project, *place),
+                knowledge_id=event.data["knowledge"],
+                version=at,
+                type=item["type"],
+                event_ref=item["ref"],
+                source_uri=f"temporality://{event.project}/event/{item['ref']}",
+                run_id=item.get("run"),
                 observed_at=datetime.fromisoformat(observed) if observed else event.occurred_at,
-                content_hash=item.get("content_hash"), artifact_ref=item.get("artifact"), span_field=span.get("field"),
-                span_start=span.get("start"), span_end=span.get("end"), quote=item.get("quote"), cited_by=event.event_id,
+                content_hash=item.get("content_hash"),
+                artifact_ref=item.get("artifact"),
+                span_field=span.get("field"),
+                span_start=span.get("start"),
+                span_end=span.get("end"),
+                quote=item.get("quote"),
+                cited_by=event.event_id,
             )  # fmt: skip
         )
     return rows

@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+
 from temporalio import activity
 
 from activities import runs
 from activities.implements import implements
-from activities.importers.assemble import AssemblyOptions, Assembled, FileEnd, RunClosing, SourceFile, assemble
+from activities.importers.assemble import Assembled, AssemblyOptions, FileEnd, RunClosing, SourceFile, assemble
 from activities.importers.counts import Counts
 from activities.importers.recognise import NotATranscript, recognise
 from activities.postgres import events as stored
@@ -29,7 +30,7 @@ from domain.journal.canonical import NotAdmitted
 from domain.journal.event import Event
 from domain.ports.artifact_store import ArtifactStore
 from domain.ports.importing import IMPORT_TRANSCRIPT
-from domain.projections.batch import prepare
+from domain.projections.batch import Prepared, prepare
 from domain.runs.state import RUNS, Run
 from domain.runs.transcript import Limits, Refused
 
@@ -158,15 +159,14 @@ class Importing:
     async def _append(self, work: _Import, events: list[Event]) -> None:
         if not events:
             return
-        admitted: list[Event] = []
+        ready: list[Prepared] = []
         for event in events:
             sealed = await self._sealer.seal(event)
             try:
-                prepare(sealed)
-                admitted.append(sealed)
-            except (NotAdmitted, ValueError) as error:
+                ready.append(prepare(sealed))
+            except NotAdmitted as error:
                 work.refuse(f"event {event.sequence} of run {event.run}", str(error))
-        receipt = await self._journal.append(work.request.project, admitted)
+        receipt = await self._journal.append(work.request.project, [item.event for item in ready], ready)
         work.read += len(events)
         for item in receipt.written:
             if item.status == "conflict":

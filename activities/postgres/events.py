@@ -49,7 +49,7 @@ async def added_since(database: Database, project: str, runs: list[str], seq: in
             "AND type <> 'run.closed' AND source_id NOT LIKE 'temporality/%%' GROUP BY run_id",
             (project, runs, seq),
         )
-        return {run: count for run, count in await cursor.fetchall()}
+        return dict(await cursor.fetchall())
 
 
 async def _of_run(connection: Connection, project: str, run: str) -> list[Event]:

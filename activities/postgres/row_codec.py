@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from domain.contracts.payloads import is_list, is_object
 from domain.journal.rows import RowKey, Table
 
 
@@ -76,11 +77,11 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def _without_nul(value: Any) -> Any:
+def _without_nul(value: object) -> object:
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd")
-    if isinstance(value, list):
-        return [_without_nul(item) for item in typing.cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {_without_nul(key): _without_nul(item) for key, item in typing.cast("dict[str, Any]", value).items()}
+    if is_list(value):
+        return [_without_nul(item) for item in value]
+    if is_object(value):
+        return {str(_without_nul(key)): _without_nul(item) for key, item in value.items()}
     return value

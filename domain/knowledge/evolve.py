@@ -35,15 +35,16 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
     """The node after `event`. None only where nothing was ever proposed under the id."""
     if node is None:
         return _propose(event, at) if event.type == "knowledge.proposed" else None
-    node = replace(node, version=at, updated_at=max(node.updated_at, event.occurred_at))
+    updated = max(node.updated_at, event.occurred_at)
+    if event.type == "knowledge.used":
+        return replace(node, version=at, updated_at=updated, uses=node.uses + 1)
+    node = replace(node, version=at, updated_at=updated)
     if not node.knowledge_id.startswith(KERNEL) and event.type in _CITING:
         node = replace(node, cited=_grown(node.cited, event, "content_hash"), runs=_grown(node.runs, event, "run"))
     match event.type:
         case "knowledge.confirmed" if not node.terminal:
             # a challenge that was answered leaves its event and no reason behind
             return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
-        case "knowledge.used":
-            return replace(node, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:
             data = event.data
             return replace(
@@ -124,6 +125,6 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
                 span_end=span.get("end"),
                 quote=item.get("quote"),
                 cited_by=event.event_id,
-            )  # fmt: skip
+            )
         )
     return rows

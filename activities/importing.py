@@ -196,7 +196,7 @@ class Importing:
                 result.data["reason"],
                 result.data["result"],
                 ending.time_basis,
-            ),  # fmt: skip
+            ),
         )
         work.runs = [run for run in work.runs if run.run != ending.run]
         work.runs.append(
@@ -207,7 +207,7 @@ class Importing:
                 added=0,
                 tool_calls=ending.counts.tool_calls,
                 outcome=closed.outcome,
-            )  # fmt: skip
+            )
         )
 
     async def _finish(self, work: _Import, form: str) -> ImportAnswer:
@@ -224,7 +224,7 @@ class Importing:
             reason=f"the same bytes came before as {work.file}" if copy else (None if ended else "no record of it could be read"),
             notes=[f"{name.replace('_', ' ')}: {count}" for name, count in sorted(counts.anomalies.items())],
             extractor=EXTRACTOR if request.extract and any(run.outcome in EXTRACTED for run in ended) else None,
-        )  # fmt: skip
+        )
         told = {
             "import_id": request.import_id, "file": request.file, "sha256": request.sha256, "status": answer.status,
             "answer": answer.model_dump(mode="json"),

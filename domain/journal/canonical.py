@@ -13,6 +13,8 @@ from typing import Any
 import orjson
 import rfc8785
 
+from domain.contracts.payloads import is_list, is_object
+
 MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1
 
@@ -40,9 +42,9 @@ def admit(value: Any, depth: int = 0) -> Any:
         raise NotAdmitted(
             f"the record is nested deeper than {MAX_DEPTH} levels; flatten it or send the inner part as text"
         )
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {admit(str(key)): admit(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_list(value):
         return [admit(item, depth + 1) for item in value]
     raise NotAdmitted(f"a value of type {type(value).__name__} has no JSON form; send it as text")
 
@@ -80,19 +82,17 @@ _LEAVES = frozenset({str, int, bool, type(None)})
 
 
 def _plain(value: Any, depth: int) -> bool:
-    kind = type(value)
-    if kind in _LEAVES:
+    if value is None or type(value) in _LEAVES:
         return True
     if depth > MAX_DEPTH:
         return False
-    if kind is dict:
+    if is_object(value):
         for key, item in value.items():
-            if type(key) is not str or not key.isascii():
-                return False
-            if type(item) not in _LEAVES and not _plain(item, depth + 1):
+            # plain loops: this looks at everything a producer ever says
+            if type(key) is not str or not key.isascii() or not (type(item) in _LEAVES or _plain(item, depth + 1)):
                 return False
         return True
-    if kind is list or kind is tuple:
+    if is_list(value):
         return all(type(item) in _LEAVES or _plain(item, depth + 1) for item in value)
     return False
 

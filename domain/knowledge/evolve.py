@@ -6,8 +6,10 @@ evidence and changes no state (spec/1).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from domain.contracts.ids import digest_id
 from domain.journal.event import Event
@@ -37,7 +39,9 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
         return _propose(event, at) if event.type == "knowledge.proposed" else None
     updated = max(node.updated_at, event.occurred_at)
     if event.type == "knowledge.used":
-        return replace(node, version=at, updated_at=updated, uses=node.uses + 1)
+        # a run counts once: a longer copy of it that finds the claim again is no further use
+        runs = node.runs if node.knowledge_id.startswith(KERNEL) else _grown(node.runs, event, "run")
+        return replace(node, version=at, updated_at=updated, runs=runs, uses=node.uses + 1)
     node = replace(node, version=at, updated_at=updated)
     if not node.knowledge_id.startswith(KERNEL) and event.type in _CITING:
         node = replace(node, cited=_grown(node.cited, event, "content_hash"), runs=_grown(node.runs, event, "run"))
@@ -104,7 +108,7 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
     """The citations an event brings for its node; the same place cited again is the same evidence."""
     rows: list[Evidence] = []
     for item in event.evidence:
-        span = item.get("span") or {}
+        span: Mapping[str, Any] = item.get("span") or {}
         place = (item["ref"], item["type"], str(span.get("field")), str(span.get("start")), str(span.get("end")))
         observed = item.get("observed_at")
         rows.append(

@@ -25,7 +25,7 @@ from tests.support.installation import ORIGIN_KEY, Installation, installed
 
 EXAMPLES = ROOT / "examples"
 SESSION = EXAMPLES / "ledger-rounding-1.jsonl"
-FILES = sorted(path for path in EXAMPLES.rglob("*") if path.suffix in (".jsonl", ".json", ".traj"))
+FILES = [*sorted(EXAMPLES.glob("ledger-*.jsonl")), *sorted((EXAMPLES / "formats").iterdir())]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")

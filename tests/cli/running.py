@@ -69,5 +69,6 @@ class Command:
 
 @contextlib.contextmanager
 def _streams(out: io.StringIO, err: io.StringIO, stdin: str) -> Iterator[None]:
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", io.StringIO(stdin)):
+    patched = mock.patch("sys.stdin", io.StringIO(stdin))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), patched:
         yield

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from activities.implements import implements
+from activities.postgres import events as stored
 from activities.postgres import states
 from activities.postgres.journal import Journal
 from activities.postgres.pool import Database
@@ -36,14 +37,12 @@ class Approving:
             actor=decision.actor, decided_at=request.decided_at, rationale=decision.rationale, replacement=decision.replacement,
             evidence=await self._evidence(request.project, approval.target) if decision.decision == "edit" else (),
         )  # fmt: skip
-        said: list[Sequence[Event]] = []
 
         def judge(rows: WorkingSet, late: bool) -> Sequence[Event]:
-            said.append(approvals.decide(rows, command, late))
-            return said[-1]
+            return approvals.decide(rows, command, late)
 
         await self._journal.transact(request.project, judge, guard=Guard(approval.deadline, request.decided_at))
-        return await self._answer(request.project, request.approval, decision.decision_id, said[-1])
+        return await self._answer(request.project, request.approval, decision.decision_id)
 
     @implements(EXPIRE)
     async def expire(self, request: Expire) -> DecisionAnswer:
@@ -53,7 +52,7 @@ class Approving:
             return approvals.expire(rows, request.project, request.approval, request.at)
 
         await self._journal.transact(request.project, judge)
-        return await self._answer(request.project, request.approval, None, ())
+        return await self._answer(request.project, request.approval, None)
 
     @implements(REFUSE_DECISION)
     async def refuse(self, request: RefuseDecision) -> DecisionAnswer:
@@ -65,7 +64,7 @@ class Approving:
         )  # fmt: skip
         event = approvals.refused(command, approval, request.reason_code, request.reason)
         await self._journal.append(request.project, (event,))
-        return await self._answer(request.project, request.approval, request.decision_id, (event,))
+        return await self._answer(request.project, request.approval, request.decision_id)
 
     async def _load(self, project: str, name: str) -> Approval:
         found = await states.load(self._database, project, APPROVALS, (name,))
@@ -78,12 +77,11 @@ class Approving:
             cursor = await connection.execute(_EVIDENCE, (project, target))
             return tuple([_citation(record) for record in await cursor.fetchall()])
 
-    async def _answer(self, project: str, name: str, decision_id: str | None, said: Sequence[Event]) -> DecisionAnswer:
+    async def _answer(self, project: str, name: str, decision_id: str | None) -> DecisionAnswer:
+        """The approval as it stands, and what the journal says of this decision: asked again, it answers the same."""
         approval = await self._load(project, name)
         effective = decision_id is not None and approval.decision_id == decision_id
-        refusal = next((event.data for event in said if event.type == "approval.decision_refused"), None)
-        failure = next((event.data for event in said if event.type == "approval.apply_failed"), None)
-        told = refusal or failure or {}
+        told = await self._reason(approval, decision_id, effective)
         node = (await states.load(self._database, project, NODES, (approval.target,))).get((approval.target,))
         return DecisionAnswer.model_validate(
             {
@@ -98,6 +96,14 @@ class Approving:
                 "knowledge": _nodes(node),
             }
         )
+
+    async def _reason(self, approval: Approval, decision_id: str | None, effective: bool) -> Mapping[str, Any]:
+        if decision_id is None or (effective and approval.application == "applied"):
+            return {}
+        kind = "approval.apply_failed" if effective else "approval.decision_refused"
+        event_id = approvals.event_id(approval.approval_id, kind, decision_id)
+        known = await stored.find(self._database, approval.project_id, approvals.SOURCE, event_id)
+        return known.event.data if known else {}
 
 
 def _nodes(node: Node | None) -> list[str]:

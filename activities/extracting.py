@@ -54,7 +54,9 @@ MAX_BODIES = 200
 class Extracting:
     """The extraction activities. `cap` is how many candidates of one extraction are looked at."""
 
-    def __init__(self, journal: Journal, database: Database, artifacts: ArtifactStore, routing: Routing, *, cap: int) -> None:
+    def __init__(
+        self, journal: Journal, database: Database, artifacts: ArtifactStore, routing: Routing, *, cap: int
+    ) -> None:
         self._journal = journal
         self._database = database
         self._artifacts = artifacts
@@ -94,7 +96,9 @@ class Extracting:
         proposal = self._routing.extractor(CAPABILITY)(context, existing)
         kept = await self._artifacts.put(attempt.project, proposal.model_dump_json().encode())
         elapsed = round((time.monotonic() - begun) * 1000)
-        return CandidatesProposed(artifact=kept, count=len(proposal.candidates), provider=proposal.provider, duration_ms=elapsed)
+        return CandidatesProposed(
+            artifact=kept, count=len(proposal.candidates), provider=proposal.provider, duration_ms=elapsed
+        )
 
     @implements(ADMIT_CANDIDATES)
     async def admit(self, request: AdmitCandidates) -> CandidatesAdmitted:
@@ -119,7 +123,9 @@ class Extracting:
         await self._journal.transact(attempt.project, lambda rows, late: admit(rows, admission))
         known = await self._load(attempt)
         if known is None or known.state != "completed":
-            raise ExtractionRefused(f"attempt {attempt.n} ended as {known.state if known else 'nothing'} before it was admitted")
+            raise ExtractionRefused(
+                f"attempt {attempt.n} ended as {known.state if known else 'nothing'} before it was admitted"
+            )
         return await self._admitted(attempt, known)
 
     @implements(FAIL_EXTRACTION)
@@ -146,7 +152,9 @@ class Extracting:
         asked = await states.load(self._database, attempt.project, APPROVALS, *((name,) for name in told.approvals))
         fields = ExtractionAnswer.model_fields.keys() & Completed.model_fields.keys()
         answer = ExtractionAnswer(run=attempt.run, **{name: getattr(told, name) for name in fields})
-        return CandidatesAdmitted(answer=answer, approvals=[_to_start(asked[name,]) for name in told.approvals if (name,) in asked])
+        return CandidatesAdmitted(
+            answer=answer, approvals=[_to_start(asked[name,]) for name in told.approvals if (name,) in asked]
+        )
 
     async def _bodies(self, project: str, events: Sequence[Event]) -> dict[str, str]:
         """Texts of the artifacts that the run's events name, as far as a bounded context can use them."""

@@ -65,7 +65,14 @@ class Importing:
     """The import activity, with what it needs injected."""
 
     def __init__(
-        self, journal: Journal, database: Database, artifacts: ArtifactStore, sealer: Sealer, limits: Limits, *, origin_key: bytes
+        self,
+        journal: Journal,
+        database: Database,
+        artifacts: ArtifactStore,
+        sealer: Sealer,
+        limits: Limits,
+        *,
+        origin_key: bytes,
     ) -> None:
         self._journal = journal
         self._database = database
@@ -77,7 +84,9 @@ class Importing:
     @implements(IMPORT_TRANSCRIPT)
     async def import_transcript(self, request: ImportInput) -> ImportAnswer:
         """Read the whole file. Raises `ArtifactMissing` when its body is gone."""
-        done = await stored.find(self._database, request.project, SOURCE, digest_id("import.completed", request.import_id))
+        done = await stored.find(
+            self._database, request.project, SOURCE, digest_id("import.completed", request.import_id)
+        )
         if done is not None:
             return ImportAnswer.model_validate(done.event.data["answer"])
         async with self._artifacts.open_stream(request.project, request.sha256) as stream:
@@ -98,7 +107,10 @@ class Importing:
         told = {"file": request.file, "sha256": request.sha256, "bytes": request.bytes}
         seen = _say(request, "ingest.file_seen", digest_id("file", request.sha256), told)
         begun = _say(
-            request, "ingest.import_started", digest_id("import.started", request.import_id), {"import_id": request.import_id, **told}
+            request,
+            "ingest.import_started",
+            digest_id("import.started", request.import_id),
+            {"import_id": request.import_id, **told},
         )
         receipt = await self._journal.append(request.project, (seen, begun))
         first = request.file
@@ -165,20 +177,36 @@ class Importing:
 
     async def _close(self, work: _Import, ending: RunClosing) -> None:
         result = await self._sealer.seal(
-            Event(work.request.project, SOURCE, "-", "run.closed", ending.last_at, {"reason": ending.reason, "result": ending.result})
+            Event(
+                work.request.project,
+                SOURCE,
+                "-",
+                "run.closed",
+                ending.last_at,
+                {"reason": ending.reason, "result": ending.result},
+            )
         )
         closed = await runs.close(
             self._journal,
             runs.Closing(
-                work.request.project, ending.run, ending.last_at, ending.outcome, result.data["reason"], result.data["result"],
+                work.request.project,
+                ending.run,
+                ending.last_at,
+                ending.outcome,
+                result.data["reason"],
+                result.data["result"],
                 ending.time_basis,
             ),  # fmt: skip
         )
         work.runs = [run for run in work.runs if run.run != ending.run]
         work.runs.append(
             ImportedRun(
-                run=ending.run, trajectory=closed.trajectory, events=ending.counts.events, added=0,
-                tool_calls=ending.counts.tool_calls, outcome=closed.outcome,
+                run=ending.run,
+                trajectory=closed.trajectory,
+                events=ending.counts.events,
+                added=0,
+                tool_calls=ending.counts.tool_calls,
+                outcome=closed.outcome,
             )  # fmt: skip
         )
 
@@ -212,4 +240,3 @@ def _say(request: ImportInput, kind: str, event_id: str, data: dict[str, object]
 
 def _next_batch(assembled: Iterator[Assembled]) -> list[Assembled]:
     return list(islice(assembled, BATCH_EVENTS))
-

@@ -22,7 +22,7 @@ from domain.contracts.origin import ORIGIN_HASH, origin_hash
 from domain.contracts.payloads import Artifact, is_object
 from domain.extraction.versions import EXTRACTED, EXTRACTOR
 from domain.journal.canonical import NotAdmitted, admit, text
-from domain.journal.event import Event, EventModel, id_refusal, stamp
+from domain.journal.event import Event, EventModel, encodable, id_refusal, stamp
 from domain.journal.rows import WorkingSet
 from domain.ports.recording import CLOSE_RUN, RECORD_EVENTS, CloseRequest, RecordRequest, RunOpening
 from domain.projections.batch import prepare
@@ -76,7 +76,14 @@ class Recording:
         await self._append(opening, [])
         result = complete.result.model_dump() if isinstance(complete.result, Artifact) else complete.result
         told = await self._sealer.seal(
-            Event(opening.project, runs.SOURCE, "-", "run.closed", request.at, {"reason": complete.reason, "result": result})
+            Event(
+                opening.project,
+                runs.SOURCE,
+                "-",
+                "run.closed",
+                request.at,
+                {"reason": complete.reason, "result": result},
+            )
         )
         closed = await runs.close(
             self._journal,
@@ -110,6 +117,8 @@ class Recording:
             return _Refused(None, f"an event is a JSON object, not {found}; see {_SCHEMA}")
         shown = raw.get("event_id")
         event_id = text(shown[:MAX_SHOWN]) if isinstance(shown, str) else None
+        if (torn := _torn_id(raw)) is not None:
+            return _Refused(event_id, f"{torn}: it holds half a surrogate pair, which no id may; send it without")
         try:
             admitted = admit(raw)
             origin = admitted.pop(ORIGIN_HASH, None)
@@ -120,7 +129,9 @@ class Recording:
         except ValidationError as error:
             return _Refused(event_id, _sentence(error))
         except OverflowError:
-            return _Refused(event_id, "occurred_at: in UTC it lies outside the years 1 to 9999; send the time it happened")
+            return _Refused(
+                event_id, "occurred_at: in UTC it lies outside the years 1 to 9999; send the time it happened"
+            )
         reason = _place_refusal(event, request.opening) or id_refusal(event) or CATALOGUE.refusal(event, producer=True)
         return _Refused(event_id, reason) if reason else event
 
@@ -150,7 +161,12 @@ def _completed(told: dict[str, Any], opening: RunOpening, at: datetime) -> dict[
     """The envelope with what may be left out filled in: schema, source, project, run, task, workspace, time."""
     context = told.get("context", {})
     if is_object(context):
-        defaults = {"project": opening.project, "run": opening.run, "task": opening.task, "workspace": opening.workspace}
+        defaults = {
+            "project": opening.project,
+            "run": opening.run,
+            "task": opening.task,
+            "workspace": opening.workspace,
+        }
         context = {key: value for key, value in defaults.items() if value is not None} | context
     full = {"source": {"id": f"observed/{opening.run}"}, **told, "context": context}
     if "occurred_at" not in full:
@@ -170,6 +186,17 @@ def _place_refusal(event: Event, opening: RunOpening) -> str | None:
     return None
 
 
+def _torn_id(raw: dict[str, Any]) -> str | None:
+    """Which id of the envelope UTF-8 cannot carry: in a text a half pair is replaced, but two ids must never become one."""
+    source, context = raw.get("source"), raw.get("context")
+    ids = {"event_id": raw.get("event_id")}
+    if is_object(source):
+        ids["source.id"] = source.get("id")
+    if is_object(context):
+        ids |= {f"context.{key}": value for key, value in context.items()}
+    return next((name for name, value in ids.items() if isinstance(value, str) and not encodable(value)), None)
+
+
 def _is_origin(value: Any) -> bool:
     return isinstance(value, str) and len(value) == 64 and _HEX.issuperset(value)
 
@@ -187,7 +214,9 @@ def _answer(read: Sequence[Event | _Refused], places: Sequence[int], receipt: Re
         if item.status == "conflict":
             reason = f"event {item.event.event_id} of this source is recorded as {item.seq} with other content; give it its own id"
         status = "refused" if item.status == "conflict" else item.status
-        answers[index] = EventAnswer(index=index, event_id=item.event.event_id, status=status, seq=item.seq, reason=reason)
+        answers[index] = EventAnswer(
+            index=index, event_id=item.event.event_id, status=status, seq=item.seq, reason=reason
+        )
     for index, event in enumerate(read):
         if isinstance(event, _Refused):
             answers[index] = EventAnswer(index=index, event_id=event.event_id, status="refused", reason=event.reason)

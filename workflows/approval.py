@@ -14,7 +14,6 @@ from domain.contracts.approval import ApprovalInput, ApprovalView, Decision, Dec
 from domain.contracts.errors import MalformedMessage, NotPermitted, RollingOver
 from domain.contracts.messages import excerpt, sole, understand
 from domain.contracts.names import APPROVAL, DECIDE, STATE
-from domain.contracts.observed_run import HISTORY_EVENTS
 from domain.contracts.starting import approval_start
 from domain.ports import approving
 from domain.ports.approving import EXPIRE, REFUSE_DECISION, Expire, RefuseDecision
@@ -102,7 +101,7 @@ class Approval:
                 break
             try:
                 await workflow.wait_condition(
-                    lambda: self._final is not None or history_is_full(HISTORY_EVENTS),
+                    lambda: self._final is not None or history_is_full(self._asked.history_events),
                     timeout=left,
                     timeout_summary=f"nobody may decide from {clock(self._asked.deadline)} on",
                 )

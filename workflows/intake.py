@@ -25,6 +25,7 @@ from domain.contracts.observed_run import (
 from domain.ports.recording import RECORD_EVENTS, RecordRequest, RunOpening
 from workflows.calls import call, policy_for
 from workflows.failures import why
+from workflows.histories import HISTORY_BYTES_AT_MOST
 from workflows.visible import clock, quoted
 
 MOVABLE_BYTES: Final = 40_000
@@ -47,11 +48,14 @@ class Intake:
         self._in_flight = 0
         self._one_by_one = asyncio.Lock()
         self._taking: asyncio.Task[None] | None = None
+        self._task_seen, self._taken_in_task = 0, 0
 
     async def record(self, batch: RecordBatch, *, signals: int = 0) -> RecordAnswer:
         """Make a batch durable, one that came by update or several that came by signal. Raises ActivityError."""
         self.last_activity_at = workflow.now()
         self._in_flight += 1
+        self._taken_in_task = self._growth() + 2 * _size(batch)
+        self._task_seen = workflow.info().get_current_history_length()
         request = RecordRequest(opening=self._opening, events=batch.events, at=workflow.now())
         summary = f"append {len(batch.events)} events" + (f" of {signals} signals" if signals else "")
         try:
@@ -62,6 +66,11 @@ class Intake:
         if answer.refused:
             self.last_refusal = next((event.reason for event in answer.events if event.status == "refused"), None)
         return answer
+
+    def has_room(self, batch: RecordBatch) -> bool:
+        """Whether the history can hold one more batch, which stands in it twice: as it came and as it is passed on."""
+        size = workflow.info().get_current_history_size() + self._growth()
+        return not self.held and size + 2 * _size(batch) <= HISTORY_BYTES_AT_MOST
 
     def queue(self, batch: RecordBatch) -> None:
         """Let a batch wait for its turn; `take` gives it one."""
@@ -155,6 +164,10 @@ class Intake:
         if self.last_refusal:
             told.append(f"The last refusal: {quoted(self.last_refusal)}")
         return told
+
+    def _growth(self) -> int:
+        """What this task has taken in: the history's own size does not tell before the next one."""
+        return self._taken_in_task if self._task_seen == workflow.info().get_current_history_length() else 0
 
     def _is_movable(self) -> bool:
         return sum(size for size, _ in self._waiting) <= MOVABLE_BYTES

@@ -77,10 +77,10 @@ class ObservedRun:
     @record.validator
     def _may_record(self, *sent: Any) -> None:
         with refusing():
-            batch_of(sole(sent, RECORD))
+            batch = batch_of(sole(sent, RECORD))
             if self._asked is not None:
                 raise RunClosed(self._run.run)
-            if self._intake.held:
+            if not self._intake.has_room(batch):
                 raise RollingOver
 
     @workflow.signal(name=RECORD)

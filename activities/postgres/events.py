@@ -35,7 +35,9 @@ async def of_run(database: Database, project: str, run: str, trajectory: str | N
         events = await _of_run(connection, project, run)
     if trajectory is None:
         return events
-    end = next((i for i, e in enumerate(events) if e.type == "run.closed" and e.data.get("trajectory") == trajectory), None)
+    end = next(
+        (i for i, e in enumerate(events) if e.type == "run.closed" and e.data.get("trajectory") == trajectory), None
+    )
     return events if end is None else events[: end + 1]
 
 
@@ -52,7 +54,9 @@ async def added_since(database: Database, project: str, runs: list[str], seq: in
 
 async def _of_run(connection: Connection, project: str, run: str) -> list[Event]:
     cursor = await connection.execute(
-        "SELECT body FROM journal.events WHERE project_id = %s AND run_id = %s ORDER BY seq", (project, run), binary=True
+        "SELECT body FROM journal.events WHERE project_id = %s AND run_id = %s ORDER BY seq",
+        (project, run),
+        binary=True,
     )
     events = [read_event(body) async for (body,) in cursor]
     return [event for event in events if event.type == "run.closed" or not event.source.startswith("temporality/")]

@@ -130,7 +130,9 @@ class Journal:
 
     def _start(self, project: str, lane: _Lane) -> None:
         group = _next_group(lane.queue, self._merge)
-        lane.task = asyncio.create_task(self._commit(project, lane, [item.unit for item in group]), name=f"journal {project}")
+        lane.task = asyncio.create_task(
+            self._commit(project, lane, [item.unit for item in group]), name=f"journal {project}"
+        )
         lane.task.add_done_callback(partial(self._answer, project, lane, group))
 
     def _answer(self, project: str, lane: _Lane, group: list[_Waiting], task: asyncio.Task[list[Receipt]]) -> None:
@@ -283,7 +285,9 @@ def _sayable(error: BaseException) -> BaseException:
     """`error` as callers may see it: the database's own words may quote the row it refused, and histories are read by many."""
     if not isinstance(error, psycopg.Error):
         return error
-    refused = TemporalityError(f"The database refused what was to be written ({type(error).__name__}); nothing of it was recorded.")
+    refused = TemporalityError(
+        f"The database refused what was to be written ({type(error).__name__}); nothing of it was recorded."
+    )
     refused.__cause__ = error
     return refused
 

@@ -80,7 +80,9 @@ async def digest(connection: Connection, project: str, table: Table, schema: str
     sha, count = hashlib.sha256(), 0
     order = ", ".join(f"t.{column}" for column in table.key)
     cursor = connection.cursor(name=f"digest_{table.name}")
-    await cursor.execute(f"SELECT t::text FROM {schema}.{table.name} t WHERE t.project_id = %s ORDER BY {order}", (project,))  # pyright: ignore[reportArgumentType]
+    await cursor.execute(
+        f"SELECT t::text FROM {schema}.{table.name} t WHERE t.project_id = %s ORDER BY {order}", (project,)
+    )  # pyright: ignore[reportArgumentType]
     async for (text,) in cursor:
         sha.update(text.encode())
         sha.update(b"\n")
@@ -89,7 +91,9 @@ async def digest(connection: Connection, project: str, table: Table, schema: str
     return TableDigest(table.name, count, sha.hexdigest())
 
 
-async def events_between(connection: Connection, project: str, after: int, upto: int) -> AsyncGenerator[tuple[int, Event, bytes]]:
+async def events_between(
+    connection: Connection, project: str, after: int, upto: int
+) -> AsyncGenerator[tuple[int, Event, bytes]]:
     """The project's events with after < seq <= upto in order: seq, the event as the current version reads it, its content hash."""
     while after < upto:
         cursor = await connection.execute(_PAGE, (project, after, upto, PAGE), binary=True)
@@ -106,9 +110,7 @@ def read_event(body: bytes) -> Event:
     return CATALOGUE.current(Event.from_document(orjson.loads(body)))
 
 
-_PAGE = (
-    "SELECT seq, body, content_hash FROM journal.events WHERE project_id = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT %s"
-)
+_PAGE = "SELECT seq, body, content_hash FROM journal.events WHERE project_id = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT %s"
 
 
 async def _head(connection: Connection, project: str) -> int:
@@ -125,7 +127,12 @@ async def _refuse_newer(connection: Connection, project: str) -> None:
 
 
 async def _fold_range(
-    connection: Connection, project: str, rows: WorkingSet, after: int, upto: int, progress: Callable[[int, int], None] | None
+    connection: Connection,
+    project: str,
+    rows: WorkingSet,
+    after: int,
+    upto: int,
+    progress: Callable[[int, int], None] | None,
 ) -> int:
     count = 0
     async for seq, event, content in events_between(connection, project, after, upto):
@@ -164,10 +171,11 @@ async def _apply_table(connection: Connection, project: str, table: Table, rows:
         + ")",
         (project,),
     )
-    sets = ", ".join(f"{column} = excluded.{column}" for column in table.columns if column not in ("project_id", *table.key))
+    sets = ", ".join(
+        f"{column} = excluded.{column}" for column in table.columns if column not in ("project_id", *table.key)
+    )
     mended = await connection.execute(
         f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {difference} d ON CONFLICT ({keys}) DO UPDATE SET {sets}",  # pyright: ignore[reportArgumentType]
         (project,),
     )
     return gone.rowcount + mended.rowcount
-

@@ -7,7 +7,7 @@ earlier find a tail that was cut together with the head.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,10 +17,12 @@ import orjson
 from activities.postgres.pool import Connection, Database
 from domain.journal.chain import GENESIS, link
 from domain.journal.event import Event
+from domain.journal.personal import PERSONAL, Sealed, fields_in
 
 PAGE = 5_000
 _SAMPLE = 100
 MAX_PROBLEMS = 50
+_MARK = f'"{PERSONAL}"'.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ async def verify(
     found, walk = Verified(project), _Walk()
     due = {item.seq: item for item in checkpoints if item.project == project}
     async with database.scoped(project, repeatable=True) as connection:
-        cursor = await connection.execute("SELECT head_seq, head_hash FROM journal.projects WHERE project_id = %s", (project,))
+        cursor = await connection.execute(
+            "SELECT head_seq, head_hash FROM journal.projects WHERE project_id = %s", (project,)
+        )
         head = await cursor.fetchone()
         destroyed = await _destroyed_keys(connection, project)
         while records := await _page(connection, project, walk.seq):
@@ -81,14 +85,16 @@ async def verify(
                 _check(found, walk, record, full)
                 if (expected := due.pop(walk.seq, None)) and walk.hash.hex() != expected.hash:
                     found.problem(f"event {walk.seq} does not have the hash its checkpoint says: history was rewritten")
-                if destroyed and b'"$personal"' in record[9]:
-                    found.erased += any(key in record[9] for key in destroyed)
+                if destroyed and _MARK in record[9]:
+                    found.erased += any(item.key in destroyed for item in _personal(record[9]))
             if progress and head:
                 progress(found.events, int(head[0]))
     if head is not None:
         found.head = Checkpoint(project, int(head[0]), bytes(head[1]).hex())
         if (walk.seq, walk.hash) != (int(head[0]), bytes(head[1])):
-            found.problem(f"the chain ends at event {walk.seq}, the project's head says {head[0]}: the tail was cut or changed")
+            found.problem(
+                f"the chain ends at event {walk.seq}, the project's head says {head[0]}: the tail was cut or changed"
+            )
     elif found.events:
         found.problem("the project's head is missing, and events are there: it was deleted")
     for seq in sorted(due):
@@ -97,10 +103,21 @@ async def verify(
 
 
 def _check(found: Verified, walk: _Walk, record: tuple[Any, ...], full: bool) -> None:
-    seq, received_at, content, prev_hash, stored_hash, body = record[0], record[5], record[6], record[7], record[8], record[9]
+    seq, received_at, content, prev_hash, stored_hash, body = (
+        record[0],
+        record[5],
+        record[6],
+        record[7],
+        record[8],
+        record[9],
+    )
     found.events += 1
     if seq != walk.seq + 1:
-        missing = f"event {walk.seq + 1} is missing" if seq == walk.seq + 2 else f"events {walk.seq + 1} to {seq - 1} are missing"
+        missing = (
+            f"event {walk.seq + 1} is missing"
+            if seq == walk.seq + 2
+            else f"events {walk.seq + 1} to {seq - 1} are missing"
+        )
         found.problem(missing)
     if hashlib.sha256(body).digest() != content:
         found.problem(f"event {seq}: its body does not have the hash recorded for it")
@@ -142,11 +159,19 @@ async def _page(connection: Connection, project: str, after: int) -> list[tuple[
     return await cursor.fetchall()
 
 
-async def _destroyed_keys(connection: Connection, project: str) -> tuple[bytes, ...]:
+def _personal(body: bytes) -> Iterable[Sealed]:
+    try:
+        return fields_in(orjson.loads(body))
+    except ValueError:
+        # not even JSON: its hash says so already
+        return ()
+
+
+async def _destroyed_keys(connection: Connection, project: str) -> frozenset[str]:
     cursor = await connection.execute(
         "SELECT key_id FROM journal.subject_keys WHERE project_id = %s AND key IS NULL", (project,)
     )
-    return tuple(key_id.encode() for (key_id,) in await cursor.fetchall())
+    return frozenset(key_id for (key_id,) in await cursor.fetchall())
 
 
 _PAGE = """

@@ -40,26 +40,34 @@ class Command:
     evidence: tuple[Mapping[str, Any], ...] = ()
 
 
-def decide(rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str, Applier] = APPLIERS) -> Sequence[Event]:
+def decide(
+    rows: WorkingSet, command: Command, late: bool, appliers: Mapping[str, Applier] = APPLIERS
+) -> Sequence[Event]:
     """The events of a decision: decided and applied, or refused. Raises `NotFound` when no such approval was requested."""
     approval = rows.get(APPROVALS, Approval, command.approval)
     if approval is None:
         raise NotFound(f"approval {command.approval}")
     if approval.decision_id == command.decision_id:
         return ()
-    not_permitted = decider_refusal(command.actor)
+    not_permitted = decider_refusal(command.actor) or _own_proposal(approval, command.actor)
     if not_permitted is not None:
         return (refused(command, approval, "not_permitted", not_permitted),)
     if approval.state != "pending":
         by = f" by {approval.reviewer}" if approval.reviewer else ""
-        return (refused(command, approval, _settled(approval.state), f"it was {approval.state}{by} before this decision came"),)
+        return (
+            refused(
+                command, approval, _settled(approval.state), f"it was {approval.state}{by} before this decision came"
+            ),
+        )
     if late or command.decided_at >= approval.deadline:
         sentence = f"the deadline {stamp(approval.deadline)} had passed"
         return (expired(approval, command.decided_at), refused(command, approval, "expired", sentence))
     return _decided(rows, approval, command, appliers)
 
 
-def _decided(rows: WorkingSet, approval: Approval, command: Command, appliers: Mapping[str, Applier]) -> Sequence[Event]:
+def _decided(
+    rows: WorkingSet, approval: Approval, command: Command, appliers: Mapping[str, Applier]
+) -> Sequence[Event]:
     kind = "approval.rejected" if command.decision == "reject" else "approval.approved"
     told = {"rationale": command.rationale, "replacement": command.replacement}
     decided = _say(
@@ -72,20 +80,43 @@ def _decided(rows: WorkingSet, approval: Approval, command: Command, appliers: M
     )  # fmt: skip
     applier = appliers.get(approval.action_kind)
     verdict = Verdict(
-        command.decision, command.actor, command.decided_at, decided.event_id, command.rationale, command.replacement, command.evidence
+        command.decision,
+        command.actor,
+        command.decided_at,
+        decided.event_id,
+        command.rationale,
+        command.replacement,
+        command.evidence,
     )
-    effects = applier(rows, approval, verdict) if applier else Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
+    effects = (
+        applier(rows, approval, verdict)
+        if applier
+        else Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
+    )
     if isinstance(effects, Refusal):
         if effects.code in _CORRECTABLE:
             return (refused(command, approval, effects.code, effects.sentence),)
         code = "conflict" if effects.code in ("conflict", "terminal") else effects.code
         data = {"reason_code": code, "reason": effects.sentence}
-        return (decided, _say(approval, "approval.apply_failed", command.decision_id, command.decided_at, _SYSTEM, data, (decided.event_id,)))
+        return (
+            decided,
+            _say(
+                approval,
+                "approval.apply_failed",
+                command.decision_id,
+                command.decided_at,
+                _SYSTEM,
+                data,
+                (decided.event_id,),
+            ),
+        )
     applied = {"events": [event.event_id for event in effects]}
     return (
         decided,
         *effects,
-        _say(approval, "approval.applied", command.decision_id, command.decided_at, _SYSTEM, applied, (decided.event_id,)),
+        _say(
+            approval, "approval.applied", command.decision_id, command.decided_at, _SYSTEM, applied, (decided.event_id,)
+        ),
     )
 
 
@@ -109,8 +140,24 @@ def refused(command: Command, approval: Approval, code: str, sentence: str) -> E
         "decision": command.decision,
     }  # fmt: skip
     return _say(
-        approval, "approval.decision_refused", command.decision_id, command.decided_at, _SYSTEM, data, (approval.requested_event,)
+        approval,
+        "approval.decision_refused",
+        command.decision_id,
+        command.decided_at,
+        _SYSTEM,
+        data,
+        (approval.requested_event,),
     )
+
+
+def _own_proposal(approval: Approval, actor: str) -> str | None:
+    own = approval.proposed_by_run is not None and actor.split(":", 2)[-1] == approval.proposed_by_run
+    return "the run that proposed it never decides it; a person or another service does" if own else None
+
+
+def event_id(approval: str, kind: str, key: str) -> str:
+    """The id of an approval's event: the same decision saying the same is the same event."""
+    return digest_id("approval/1", approval, kind, key)
 
 
 def _settled(state: str) -> str:
@@ -118,10 +165,16 @@ def _settled(state: str) -> str:
 
 
 def _say(
-    approval: Approval, kind: str, key: str, at: datetime, actor: str, data: Mapping[str, Any], caused_by: tuple[str, ...]
+    approval: Approval,
+    kind: str,
+    key: str,
+    at: datetime,
+    actor: str,
+    data: Mapping[str, Any],
+    caused_by: tuple[str, ...],
 ) -> Event:
     return Event(
-        project=approval.project_id, source=SOURCE, event_id=digest_id("approval/1", approval.approval_id, kind, key), type=kind,
+        project=approval.project_id, source=SOURCE, event_id=event_id(approval.approval_id, kind, key), type=kind,
         occurred_at=at, data={"approval": approval.approval_id, **data}, run=approval.proposed_by_run, actor=actor,
         caused_by=caused_by,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from domain.contracts.messages import Message
+from domain.contracts.messages import HISTORY_EVENTS, Message
 
 ROUTINE_SECONDS = 7 * 86400
 CRITICAL_SECONDS = 86400
@@ -20,7 +20,8 @@ Application = Literal["none", "applied", "apply_failed", "conflict"]
 class ApprovalInput(Message):
     """Start of an approval. `deadline` is an absolute instant; deciding at or after it has no effect.
 
-    `node` is the knowledge node it is about. `refused_before` is the system's own: refusals in earlier histories.
+    `node` is the knowledge node it is about. `history_events` is where it moves to a new history; `refused_before` is
+    the system's own: refusals in earlier histories.
     """
 
     project: str
@@ -30,6 +31,7 @@ class ApprovalInput(Message):
     title: str = ""
     proposed_by_run: str | None = None
     node: str | None = None
+    history_events: int = Field(default=HISTORY_EVENTS, ge=20, le=HISTORY_EVENTS)
     refused_before: int = 0
 
 

@@ -19,6 +19,8 @@ class Message(BaseModel):
 M = TypeVar("M", bound=Message)
 
 EXCERPT_BYTES = 2000
+HISTORY_EVENTS = 500
+"""A workflow that lives long moves to a new history from here on: with what is under way under 600 (DESIGN law 5)."""
 
 
 def sole(sent: tuple[Any, ...], what: str) -> Any:

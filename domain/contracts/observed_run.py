@@ -9,15 +9,13 @@ import pydantic_core
 from pydantic import AwareDatetime, Field
 
 from domain.contracts.errors import PayloadTooLarge
-from domain.contracts.messages import Message, understand
+from domain.contracts.messages import HISTORY_EVENTS, Message, understand
 from domain.contracts.names import RECORD
 from domain.contracts.payloads import Artifact
 
 MAX_BATCH_BYTES = 50_000
 """Of JSON, as it is sent: 50 KB."""
 MAX_BATCH_EVENTS = 500
-HISTORY_EVENTS = 500
-"""A run moves to a new history from here on: with what is under way it stays under 600 events (DESIGN law 5)."""
 DEFAULT_IDLE_SECONDS = 6 * 3600
 
 Status = Literal["recorded", "duplicate", "refused"]

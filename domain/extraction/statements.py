@@ -25,7 +25,7 @@ _RECORD = re.compile(
     re.ASCII,
 )
 _PLACES = re.compile(
-    r"(?:^|[\s=`\"'(])(?:/tmp/|/private/|/var/folders/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I
+    r"(?:^|[\s=`\"'(])(?:/(?:tmp|private|var/folders)/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I
 )
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
 _IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)

@@ -37,7 +37,9 @@ def admit(value: Any, depth: int = 0) -> Any:
         # a larger one is written without a point and read back as an integer that JSON does not carry
         return value if abs(value) <= MAX_INTEGER else str(value)
     if depth >= MAX_DEPTH:
-        raise NotAdmitted(f"the record is nested deeper than {MAX_DEPTH} levels; flatten it or send the inner part as text")
+        raise NotAdmitted(
+            f"the record is nested deeper than {MAX_DEPTH} levels; flatten it or send the inner part as text"
+        )
     if isinstance(value, Mapping):
         return {admit(str(key)): admit(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):

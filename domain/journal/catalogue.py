@@ -79,14 +79,22 @@ class Catalogue:
                 return f"`{event.type}` is written by domain commands only; a producer may write {', '.join(sorted(PRODUCER_FAMILIES))}"
             return None
         if kind is None:
-            return f"`{event.type}` is not a known type of the guarded family `{family}`" if family in GUARDED_FAMILIES else None
+            return (
+                f"`{event.type}` is not a known type of the guarded family `{family}`"
+                if family in GUARDED_FAMILIES
+                else None
+            )
         if event.type_version > kind.version:
             return f"`{event.type}` version {event.type_version} is newer than this installation knows ({kind.version}); upgrade it"
         try:
             kind.payload.model_validate(self._current(kind, event.type_version, event.data))
         except ValidationError as error:
             return f"the data of `{event.type}` is not valid: {_sentence(error)}"
-        if family == "knowledge" and not event.type.startswith("knowledge.extraction.") and not (event.actor and event.caused_by):
+        if (
+            family == "knowledge"
+            and not event.type.startswith("knowledge.extraction.")
+            and not (event.actor and event.caused_by)
+        ):
             return f"`{event.type}` must name its actor and the events that caused it"
         return None
 

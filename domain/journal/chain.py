@@ -15,4 +15,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def link(prev_hash: bytes, seq: int, received_at: datetime, content_hash: bytes) -> bytes:
     """The chain's hash of one event: 32 bytes. `prev_hash` of the first event is 32 zero bytes."""
     microseconds = (received_at - _EPOCH) // timedelta(microseconds=1)
-    return hashlib.sha256(prev_hash + seq.to_bytes(8, "big") + microseconds.to_bytes(8, "big", signed=True) + content_hash).digest()
+    return hashlib.sha256(
+        prev_hash + seq.to_bytes(8, "big") + microseconds.to_bytes(8, "big", signed=True) + content_hash
+    ).digest()

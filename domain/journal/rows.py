@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 
 class Row(Protocol):
@@ -70,12 +70,12 @@ class WorkingSet:
         """The aggregate at `key`, or None. Raises `NotLoaded` when the store has not been asked yet."""
         address = (table, key)
         if address in self.written:
-            return cast("R | None", self.written[address])
+            return self.written[address]
         if self.closed:
-            return None
+            return self.loaded.get(address)
         if address in self.loaded:
             self.asked[address] = None
-            return cast("R | None", self.loaded[address])
+            return self.loaded[address]
         raise NotLoaded((address,))
 
     def put(self, table: Table, row: Row) -> None:

@@ -55,7 +55,9 @@ class Claim:
     kind: str = "claim"
 
 
-def say(cause: Cause, kind: str, knowledge: str, data: Mapping[str, Any], evidence: tuple[Mapping[str, Any], ...] = ()) -> Event:
+def say(
+    cause: Cause, kind: str, knowledge: str, data: Mapping[str, Any], evidence: tuple[Mapping[str, Any], ...] = ()
+) -> Event:
     """A knowledge event of `cause` about one node."""
     return Event(
         project=cause.project, source=cause.source, event_id=digest_id("knowledge/1", cause.key, kind, knowledge), type=kind,
@@ -73,7 +75,13 @@ def propose(cause: Cause, knowledge: str, claim: Claim, *, generation: int = 0, 
         "earlier_decision": f"{earlier.state}: {earlier.reason or earlier.reason_code}" if earlier else None,
     }
     data = {"kind": claim.kind, "proposition": claim.proposition, "generation": generation}
-    return say(cause, "knowledge.proposed", knowledge, data | {k: v for k, v in optional.items() if v is not None}, claim.evidence)
+    return say(
+        cause,
+        "knowledge.proposed",
+        knowledge,
+        data | {k: v for k, v in optional.items() if v is not None},
+        claim.evidence,
+    )
 
 
 def independent(node: Node, run: str | None, evidence: tuple[Mapping[str, Any], ...]) -> bool:
@@ -88,7 +96,11 @@ def rederive(cause: Cause, node: Node, claim: Claim) -> tuple[str, Event]:
     if independent(node, cause.run, claim.evidence):
         if node.state in ("proposed", "challenged"):
             return "confirmed", say(
-                cause, "knowledge.confirmed", node.knowledge_id, {"basis": "extraction-reverification.v1"}, claim.evidence
+                cause,
+                "knowledge.confirmed",
+                node.knowledge_id,
+                {"basis": "extraction-reverification.v1"},
+                claim.evidence,
             )
         return "used", say(cause, "knowledge.used", node.knowledge_id, {"basis": "extraction-reuse.v1"}, claim.evidence)
     return "strengthened", propose(cause, node.knowledge_id, claim, generation=node.generation)
@@ -105,7 +117,9 @@ def reject(cause: Cause, node: Node, rationale: str | None) -> Event | Refusal:
     """A person rejects a candidate: it ends as invalidated with reason code `rejected` (DESIGN section 8)."""
     if node.terminal:
         return _ended(node)
-    return say(cause, "knowledge.invalidated", node.knowledge_id, _given({"reason_code": "rejected", "reason": rationale}))
+    return say(
+        cause, "knowledge.invalidated", node.knowledge_id, _given({"reason_code": "rejected", "reason": rationale})
+    )
 
 
 @dataclass(frozen=True, slots=True)

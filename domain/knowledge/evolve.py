@@ -43,11 +43,17 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
             # a challenge that was answered leaves its event and no reason behind
             return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
         case "knowledge.used":
-            return replace(node, uses=node.uses + 1)
+            # a run counts once: a longer copy of it that finds the claim again is no further use
+            counted = node if node.knowledge_id.startswith(KERNEL) else replace(node, runs=_grown(node.runs, event, "run"))
+            return replace(counted, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:
             data = event.data
             return replace(
-                node, state="challenged", challenges=node.challenges + 1, reason_code=data["reason_code"], reason=data.get("reason")
+                node,
+                state="challenged",
+                challenges=node.challenges + 1,
+                reason_code=data["reason_code"],
+                reason=data.get("reason"),
             )
         case kind if kind in _ENDINGS and not node.terminal:
             data = event.data
@@ -104,12 +110,22 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
         observed = item.get("observed_at")
         rows.append(
             Evidence(
-                project_id=event.project, evidence_id=digest_id("evidence/1", event.project, *place),
-                knowledge_id=event.data["knowledge"], version=at, type=item["type"], event_ref=item["ref"],
-                source_uri=f"temporality://{event.project}/event/{item['ref']}", run_id=item.get("run"),
+                project_id=event.project,
+                evidence_id=digest_id("evidence/1", event.project, *place),
+                knowledge_id=event.data["knowledge"],
+                version=at,
+                type=item["type"],
+                event_ref=item["ref"],
+                source_uri=f"temporality://{event.project}/event/{item['ref']}",
+                run_id=item.get("run"),
                 observed_at=datetime.fromisoformat(observed) if observed else event.occurred_at,
-                content_hash=item.get("content_hash"), artifact_ref=item.get("artifact"), span_field=span.get("field"),
-                span_start=span.get("start"), span_end=span.get("end"), quote=item.get("quote"), cited_by=event.event_id,
+                content_hash=item.get("content_hash"),
+                artifact_ref=item.get("artifact"),
+                span_field=span.get("field"),
+                span_start=span.get("start"),
+                span_end=span.get("end"),
+                quote=item.get("quote"),
+                cited_by=event.event_id,
             )  # fmt: skip
         )
     return rows

@@ -58,7 +58,12 @@ def observe(event: Event, check: Check, lookup: Node | Unavailable | None) -> Ev
     if isinstance(lookup, Unavailable) or (lookup is not None and (lookup.terminal or lookup.forgotten)):
         return None
     if lookup is None:
-        return _emit(event, check, "knowledge.proposed", {"kind": "observation", "proposition": proposition(check), "workspace": check.workspace})
+        return _emit(
+            event,
+            check,
+            "knowledge.proposed",
+            {"kind": "observation", "proposition": proposition(check), "workspace": check.workspace},
+        )
     if lookup.state in ("proposed", "challenged"):
         return _emit(event, check, "knowledge.confirmed", {"basis": "execution-reverification.v1"})
     return _emit(event, check, "knowledge.used", {"basis": "execution-reuse.v1"})

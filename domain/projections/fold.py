@@ -96,7 +96,10 @@ def _knowledge(rows: WorkingSet, event: Event, at: int) -> None:
         for term, occurrences in sorted(Counter(terms(node.proposition)).items()):
             rows.add(TERMS, Term(event.project, term, node.knowledge_id, at, occurrences))
     if event.type == "knowledge.linked":
-        rows.add(RELATIONSHIPS, Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id))
+        rows.add(
+            RELATIONSHIPS,
+            Relationship(event.project, node.knowledge_id, data["relation"], data["to"], at, event.event_id),
+        )
 
 
 def _approval(rows: WorkingSet, event: Event, at: int) -> None:

@@ -66,7 +66,10 @@ async def _replay_here(histories: Sequence[Path], workflows: Sequence[type[Any]]
             workflow_runner=sandbox(),
             workflow_failure_exception_types=FAILURES,
         )
-        history = WorkflowHistory.from_json(path.stem, path.read_text())
+        told = path.read_text()
+        started = json.loads(told)["events"][0]["workflowExecutionStartedEventAttributes"]
+        # A workflow may read its own id, so that it replays under the one it had.
+        history = WorkflowHistory.from_json(started.get("workflowId", path.stem), told)
         result = await replayer.replay_workflow(history, raise_on_replay_failure=False)
         answer[path.name] = str(result.replay_failure or "")
     return answer

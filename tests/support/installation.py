@@ -10,6 +10,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import psycopg
@@ -101,19 +102,28 @@ def copy_of(server: PostgresServer, template: str) -> PostgresEndpoint:
     return server.endpoint_for(name)
 
 
+@asynccontextmanager
+async def installed(server: PostgresServer, template: str, artifacts: Path) -> AsyncGenerator[Installation]:
+    """An installation on a fresh copy of `template`, with its bodies in the folder `artifacts`."""
+    endpoint = copy_of(server, template)
+    database = Database(endpoint.app_url)
+    await database.open()
+    store = FolderArtifactStore(artifacts)
+    resources = Resources(database, store, ORIGIN_KEY, Limits(), Routing.load(), EXTRACTION_CAP)
+    bound = {name_of(activity): activity for activity in activities(resources)}
+    try:
+        yield Installation(endpoint, database, Journal(database), store, resources, bound)
+    finally:
+        await database.close()
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def installation(
     postgres_server: PostgresServer, migrated: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Installation]:
     """One installation for the module's tests; about 100 ms."""
-    endpoint = copy_of(postgres_server, migrated)
-    database = Database(endpoint.app_url)
-    await database.open()
-    artifacts = FolderArtifactStore(tmp_path_factory.mktemp("artifacts"))
-    resources = Resources(database, artifacts, ORIGIN_KEY, Limits(), Routing.load(), EXTRACTION_CAP)
-    bound = {name_of(activity): activity for activity in activities(resources)}
-    yield Installation(endpoint, database, Journal(database), artifacts, resources, bound)
-    await database.close()
+    async with installed(postgres_server, migrated, tmp_path_factory.mktemp("artifacts")) as made:
+        yield made
 
 
 @pytest.fixture

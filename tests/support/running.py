@@ -62,7 +62,8 @@ def running(tmp_path_factory: pytest.TempPathFactory, postgres_template: Path) -
     """The running installation of this pytest process; about four seconds."""
     home = tmp_path_factory.mktemp("running") / "home"
     stack = Stack(
-        home, StackOptions(search_attributes=SEARCH_ATTRIBUTES, die_with_parent=True, postgres_template=postgres_template)
+        home,
+        StackOptions(search_attributes=SEARCH_ATTRIBUTES, die_with_parent=True, postgres_template=postgres_template),
     )
     settings = environment.load({"TEMPORALITY_HOME": str(home)})
     try:

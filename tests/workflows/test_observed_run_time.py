@@ -13,7 +13,7 @@ from temporalio.testing import WorkflowEnvironment
 
 from domain.contracts.observed_run import Carried, RecordAnswer
 from tests.workflows.runs import Handle, batch, complete, open_run, progress, record
-from tests.workflows.world import World, events_of, eventually
+from tests.workflows.world import World, events_of, eventually, histories_of
 
 HOUR = 3600
 AGAIN = ("RollingOver", "AcceptedUpdateCompletedWorkflow")
@@ -32,13 +32,6 @@ async def deliver(handle: Handle, sent: Any, update_id: str) -> RecordAnswer:
                 raise
         await asyncio.sleep(0.05)
     raise AssertionError(f"{update_id} was never acknowledged")
-
-
-async def histories(world: World, workflow_id: str) -> list[Handle]:
-    """Every run of a workflow's chain, the first one first."""
-    listed = [one async for one in world.client.list_workflows(f"WorkflowId = '{workflow_id}'")]
-    listed.sort(key=lambda one: one.start_time)
-    return [world.client.get_workflow_handle(one.id, run_id=one.run_id) for one in listed]
 
 
 async def test_an_idle_run_is_abandoned_and_still_extracted(
@@ -110,7 +103,7 @@ async def test_a_new_history_takes_everything_along(world: World, project: str) 
     assert closed.outcome == "budget_exhausted"
     seen = await progress(handle)
     assert (seen.batches, seen.recorded, seen.refused) == (7, 7, 1) and seen.last_refusal
-    chain = await histories(world, handle.id)
+    chain = await histories_of(world.client, handle.id)
     assert len(chain) >= 3
     journal = world.recording.run(project, "r1")
     assert len({opening.at for opening in journal.openings}) == 1, "the run was opened once"
@@ -125,7 +118,7 @@ async def test_signals_that_come_during_a_roll_over_are_recorded_once(world: Wor
     await handle.result()
     assert list(world.recording.run(project, "r1").events) == [f"e{n}" for n in range(30)]
     assert (await progress(handle)).recorded == 30
-    assert len(await histories(world, handle.id)) >= 2
+    assert len(await histories_of(world.client, handle.id)) >= 2
 
 
 async def test_a_completion_during_a_roll_over_closes_the_run(world: World, project: str) -> None:
@@ -147,7 +140,7 @@ async def test_a_completion_during_a_roll_over_closes_the_run(world: World, proj
     assert (await completing).outcome == "completed"
     await asyncio.gather(*waiting)
     assert len(world.recording.run(project, "r1").events) == 8
-    assert len(await histories(world, handle.id)) == 1
+    assert len(await histories_of(world.client, handle.id)) == 1
 
 
 @pytest.mark.slow
@@ -166,6 +159,17 @@ async def test_five_thousand_events_under_steady_load_leave_small_histories(worl
     events = world.recording.run(project, "r1").events
     assert len(events) == 5_000 and sum(answer.recorded for answer in answers) == 5_000
     assert (await progress(handle)).recorded == 5_000
-    sizes = [(await events_of(one)).total() for one in await histories(world, handle.id)]
+    sizes = [(await events_of(one)).total() for one in await histories_of(world.client, handle.id)]
     print(f"5,000 events in 250 batches: histories of {sizes} events")
     assert len(sizes) >= 2 and max(sizes) < 700
+
+
+async def test_large_batches_leave_no_history_over_a_megabyte(world: World, project: str) -> None:
+    handle = await open_run(world, project)
+    sent = [batch(n * 10, n * 10 + 10, text="x" * 4_800) for n in range(16)]
+    await asyncio.gather(*(deliver(handle, one, f"u{n}") for n, one in enumerate(sent)))
+    assert (await complete(handle)).outcome == "completed"
+    assert len(world.recording.run(project, "r1").events) == 160
+    described = [await one.describe() for one in await histories_of(world.client, handle.id)]
+    sizes = [one.raw_description.workflow_execution_info.history_size_bytes for one in described]
+    assert len(sizes) >= 2 and max(sizes) <= 1_000_000

@@ -151,3 +151,10 @@ async def details_of(handle: WorkflowHandle[Any, Any]) -> str:
     decoded = json.loads(metadata.payload.data)
     details: str = decoded.get("currentDetails", "")
     return details
+
+
+async def histories_of(client: Client, workflow_id: str) -> list[WorkflowHandle[Any, Any]]:
+    """Every history of a workflow that went on in new ones, the first one first."""
+    listed = [one async for one in client.list_workflows(f"WorkflowId = '{workflow_id}'")]
+    listed.sort(key=lambda one: one.start_time)
+    return [client.get_workflow_handle(one.id, run_id=one.run_id) for one in listed]

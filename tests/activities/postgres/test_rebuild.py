@@ -29,14 +29,21 @@ def story(project: str, chance: random.Random, length: int) -> Iterator[list[Eve
     for step in range(length):
         run = f"run-{chance.randrange(3)}"
         known = f"claim-{chance.randrange(4)}"
+        odd = {"float": 1.0, "half": 0.5, "big": 2**70, "nul": "\x00", "ключ": [1, (2,)]}
+        cited = {"ref": f"{step}-turn", "type": "user_statement", "content_hash": f"{step}", "run": run}
+        move, place = (
+            chance.choice(MOVES),
+            {"frame": f"frame-{chance.randrange(5)}", "task": f"task-{chance.randrange(2)}"},
+        )
+        code = chance.choice([0, 0, 0, 1])
         yield [
-            happened(project, f"{step}-turn", run=run, frame=f"frame-{chance.randrange(5)}", task=f"task-{chance.randrange(2)}"),
-            *ran(project, f"op-{chance.randrange(40)}-{step % 7}", chance.choice(COMMANDS), run=run, exit_code=chance.choice([0, 0, 0, 1])),
-            happened(project, f"{step}-odd", "custom.thing", data={"float": 1.0, "half": 0.5, "big": 2**70, "nul": "\x00", "ключ": [1, (2,)]}),
+            happened(project, f"{step}-turn", run=run, **place),
+            *ran(project, f"op-{chance.randrange(40)}-{step % 7}", chance.choice(COMMANDS), run=run, exit_code=code),
+            happened(project, f"{step}-odd", "custom.thing", data=odd),
             happened(project, f"{step}-open", "run.opened", run=run, data={"title": "t\x00", "format": "test"}),
-            proposed(project, known, f"{step}", evidence=({"ref": f"{step}-turn", "type": "user_statement", "content_hash": f"{step}", "run": run},)),
-            knows(project, (move := chance.choice(MOVES)), known, f"{step}-{move}", data=told(move)),
-        ]  # fmt: skip
+            proposed(project, known, f"{step}", evidence=(cited,)),
+            knows(project, move, known, f"{step}-{move}", data=told(move)),
+        ]
 
 
 def told(move: str) -> dict[str, object]:

@@ -57,12 +57,12 @@ class Journal:
         for event in events:
             refused = CATALOGUE.refusal(event, producer=False)
             assert refused is None, refused
-            rows = WorkingSet(loaded=dict(self.store), closed=True)
+            rows = WorkingSet(written=dict(self.store), closed=True)
             at = len(self.events) + 1
             fold(rows, event, hashlib.sha256(repr(event.document()).encode()).digest(), at)
             self.events.append(event)
             self.store.update(rows.written)
-            self.append(react(WorkingSet(loaded=dict(self.store), closed=True), event))
+            self.append(react(WorkingSet(written=dict(self.store), closed=True), event))
 
     def admit(self, request: AdmissionRequest) -> tuple[Event, ...]:
         """What a transaction does: fold, load what was missing, fold again; the answer is appended."""

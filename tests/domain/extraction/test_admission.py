@@ -331,8 +331,8 @@ def test_admitting_is_a_pure_function_of_rows_and_request() -> None:
     journal = given_runs("a", "b")
     journal.admit(request_for(journal, "a", found("a")))
     request = request_for(journal, "b", found("b"), claim("`money.py` is about `round(x, 2)` only.", "b-2"))
-    first = admit(WorkingSet(loaded=dict(journal.store), closed=True), request)
-    second = admit(WorkingSet(loaded=dict(journal.store), closed=True), request)
+    first = admit(WorkingSet(written=dict(journal.store), closed=True), request)
+    second = admit(WorkingSet(written=dict(journal.store), closed=True), request)
     assert [event.document() for event in first] == [event.document() for event in second]
     assert len({event.key for event in first}) == len(first)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.journal.event import Event
-from domain.knowledge.evolve import evolve, evidence_of
+from domain.knowledge.evolve import evidence_of, evolve
 from domain.knowledge.state import TERMINAL, Node
 from tests.support.events import NOON, knows, proposed
 

@@ -53,9 +53,9 @@ class Command:
     def __call__(self, *words: str | Path, stdin: str = "") -> Ran:
         """In this process, in a thread of its own, because the command brings its own event loop."""
         out, err = io.StringIO(), io.StringIO()
-        with _streams(out, err, stdin), mock.patch.dict(os.environ, self.environment(), clear=True):
-            with ThreadPoolExecutor(1) as thread:
-                code = thread.submit(run_words, [str(word) for word in words]).result()
+        environment = mock.patch.dict(os.environ, self.environment(), clear=True)
+        with _streams(out, err, stdin), environment, ThreadPoolExecutor(1) as thread:
+            code = thread.submit(run_words, [str(word) for word in words]).result()
         return Ran(code, out.getvalue(), err.getvalue())
 
     def process(self, *words: str | Path, seconds: float = 120) -> Ran:

@@ -167,7 +167,9 @@ def _artifacts(given: Mapping[str, str], home: Path) -> Path | Literal["postgres
     if given.get("TEMPORALITY_ARTIFACTS") == ARTIFACTS_IN_POSTGRES:
         return ARTIFACTS_IN_POSTGRES
     if "://" in given.get("TEMPORALITY_ARTIFACTS", ""):
-        raise SettingInvalid("TEMPORALITY_ARTIFACTS", "is a URL here; give a folder, or `postgres` for the journal's database")
+        raise SettingInvalid(
+            "TEMPORALITY_ARTIFACTS", "is a URL here; give a folder, or `postgres` for the journal's database"
+        )
     folder = _path(given, "TEMPORALITY_ARTIFACTS") or home / "artifacts"
     if folder.exists() and not folder.is_dir():
         reason = f"names {folder}, which is no folder; give a folder or `postgres`"

@@ -10,11 +10,12 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+
 from temporalio import activity
 
 from activities import runs
 from activities.implements import implements
-from activities.importers.assemble import AssemblyOptions, Assembled, FileEnd, RunClosing, SourceFile, assemble
+from activities.importers.assemble import Assembled, AssemblyOptions, FileEnd, RunClosing, SourceFile, assemble
 from activities.importers.counts import Counts
 from activities.importers.recognise import NotATranscript, recognise
 from activities.postgres import events as stored
@@ -196,7 +197,7 @@ class Importing:
                 result.data["reason"],
                 result.data["result"],
                 ending.time_basis,
-            ),  # fmt: skip
+            ),
         )
         work.runs = [run for run in work.runs if run.run != ending.run]
         work.runs.append(
@@ -207,7 +208,7 @@ class Importing:
                 added=0,
                 tool_calls=ending.counts.tool_calls,
                 outcome=closed.outcome,
-            )  # fmt: skip
+            )
         )
 
     async def _finish(self, work: _Import, form: str) -> ImportAnswer:

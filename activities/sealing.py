@@ -21,7 +21,10 @@ class Sealer:
         self._artifacts = artifacts
 
     async def seal(self, event: Event) -> Event:
-        """`event` as it may be kept: its data, the words of its citations, its workspace. Raises `ArtifactsUnavailable` when a body cannot be kept."""
+        """`event` as it may be kept: its data, the words of its citations, its workspace.
+
+        Raises `ArtifactsUnavailable` when a body cannot be kept.
+        """
         quotes = [item.get("quote") for item in event.evidence]
         clean, _ = self._redactor.redact({"data": dict(event.data), "quotes": quotes, "workspace": event.workspace})
         checked = check_out(clean)

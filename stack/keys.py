@@ -1,4 +1,6 @@
-"""The installation's key: 32 random bytes made once and kept as hexadecimal digits, under which secrets' fingerprints and origin hashes are computed.
+"""The installation's key: 32 random bytes made once and kept as hexadecimal digits.
+
+Secrets' fingerprints and origin hashes are computed under it.
 
 A key that exists is never replaced: what was hashed under it could not be compared any more.
 """

@@ -38,11 +38,15 @@ class Routing:
         try:
             return Routing(table["version"], {name: row["provider"] for name, row in table["classes"].items()})
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"{path.name} is no routing table: it needs `version` and `classes` with a `provider` each") from error
+            raise ValueError(
+                f"{path.name} is no routing table: it needs `version` and `classes` with a `provider` each"
+            ) from error
 
     def extractor(self, capability: str) -> Extractor:
         """What serves a capability class of extraction. Raises `ExtractionRefused` when the table or the build has none."""
         provider = self.classes.get(capability)
         if provider is None or provider not in EXTRACTORS:
-            raise ExtractionRefused(f"the routing table {self.version} has no provider this version knows for `{capability}`")
+            raise ExtractionRefused(
+                f"the routing table {self.version} has no provider this version knows for `{capability}`"
+            )
         return EXTRACTORS[provider]

@@ -46,10 +46,10 @@ async def added_since(database: Database, project: str, runs: list[str], seq: in
     async with database.scoped(project) as connection:
         cursor = await connection.execute(
             "SELECT run_id, count(*) FROM journal.events WHERE project_id = %s AND run_id = ANY(%s) AND seq > %s "
-            "AND type <> 'run.closed' AND source_id NOT LIKE 'temporality/%%' GROUP BY run_id",
+            "AND type <> 'run.closed' AND NOT starts_with(source_id, 'temporality/') GROUP BY run_id",
             (project, runs, seq),
         )
-        return {run: count for run, count in await cursor.fetchall()}
+        return dict(await cursor.fetchall())
 
 
 async def _of_run(connection: Connection, project: str, run: str) -> list[Event]:

@@ -80,9 +80,8 @@ async def digest(connection: Connection, project: str, table: Table, schema: str
     sha, count = hashlib.sha256(), 0
     order = ", ".join(f"t.{column}" for column in table.key)
     cursor = connection.cursor(name=f"digest_{table.name}")
-    await cursor.execute(
-        f"SELECT t::text FROM {schema}.{table.name} t WHERE t.project_id = %s ORDER BY {order}", (project,)
-    )  # pyright: ignore[reportArgumentType]
+    query = f"SELECT t::text FROM {schema}.{table.name} t WHERE t.project_id = %s ORDER BY {order}"
+    await cursor.execute(query.encode(), (project,))
     async for (text,) in cursor:
         sha.update(text.encode())
         sha.update(b"\n")
@@ -157,25 +156,17 @@ async def _apply_table(connection: Connection, project: str, table: Table, rows:
     name, aside = f"projection.{table.name}", f"aside_{table.name}"
     columns = ", ".join(table.columns)
     keys = ", ".join(("project_id", *table.key))
-    await connection.execute(f"CREATE TEMP TABLE {aside} (LIKE {name}) ON COMMIT DROP")  # pyright: ignore[reportArgumentType]
+    await connection.execute(f"CREATE TEMP TABLE {aside} (LIKE {name}) ON COMMIT DROP".encode())
+    fill = f"INSERT INTO {aside} SELECT {columns} FROM jsonb_populate_recordset(NULL::{name}, (%s::jsonb) -> %s)"
     for start in range(0, len(rows), _WRITE_ROWS):
         text = row_codec.encode((table, row) for row in rows[start : start + _WRITE_ROWS])
-        await connection.execute(
-            f"INSERT INTO {aside} SELECT {columns} FROM jsonb_populate_recordset(NULL::{name}, (%s::jsonb) -> %s)",  # pyright: ignore[reportArgumentType]
-            (text, table.name),
-        )
-    difference = f"(SELECT * FROM {aside} EXCEPT SELECT * FROM {name} WHERE project_id = %s)"
-    gone = await connection.execute(
-        f"DELETE FROM {name} t WHERE t.project_id = %s AND NOT EXISTS (SELECT FROM {aside} a WHERE "  # pyright: ignore[reportArgumentType]
-        + " AND ".join(f"a.{key} = t.{key}" for key in table.key)
-        + ")",
-        (project,),
-    )
-    sets = ", ".join(
-        f"{column} = excluded.{column}" for column in table.columns if column not in ("project_id", *table.key)
-    )
-    mended = await connection.execute(
-        f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {difference} d ON CONFLICT ({keys}) DO UPDATE SET {sets}",  # pyright: ignore[reportArgumentType]
-        (project,),
-    )
+        await connection.execute(fill.encode(), (text, table.name))
+    same = " AND ".join(f"a.{key} = t.{key}" for key in table.key)
+    delete = f"DELETE FROM {name} t WHERE t.project_id = %s AND NOT EXISTS (SELECT FROM {aside} a WHERE {same})"
+    gone = await connection.execute(delete.encode(), (project,))
+    kept = ("project_id", *table.key)
+    sets = ", ".join(f"{column} = excluded.{column}" for column in table.columns if column not in kept)
+    other = f"(SELECT * FROM {aside} EXCEPT SELECT * FROM {name} WHERE project_id = %s)"
+    upsert = f"INSERT INTO {name} ({columns}) SELECT {columns} FROM {other} d ON CONFLICT ({keys}) DO UPDATE SET {sets}"
+    mended = await connection.execute(upsert.encode(), (project,))
     return gone.rowcount + mended.rowcount

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from domain.contracts.payloads import is_list, is_object
 from domain.journal.rows import RowKey, Table
 
 
@@ -37,17 +38,18 @@ def encode_reads(reads: Iterable[tuple[Table, RowKey, int]]) -> str:
 
 
 @lru_cache(maxsize=64)
-def select(table: Table) -> str:
+def select(table: Table) -> bytes:
     """The statement that reads aggregates of `table` by their keys: parameters are the project and one array per key column."""
     hints = typing.get_type_hints(table.row)
     arrays = ", ".join(f"%s::{'bigint' if hints[column] is int else 'text'}[]" for column in table.key)
     match = " AND ".join(f"t.{column} = k.{column}" for column in table.key)
     columns = ", ".join(f"t.{column}" for column in table.columns)
     # OFFSET 0 keeps this one index probe for each key whatever the statistics say of the table
-    return (
+    statement = (
         f"SELECT t.* FROM unnest({arrays}) AS k({', '.join(table.key)}) CROSS JOIN LATERAL "
         f"(SELECT {columns} FROM projection.{table.name} t WHERE t.project_id = %s AND {match} OFFSET 0) AS t"
     )
+    return statement.encode()
 
 
 def decode(table: Table, record: Sequence[Any]) -> Any:
@@ -79,8 +81,8 @@ def _as_is(value: Any) -> Any:
 def _without_nul(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd")
-    if isinstance(value, list):
-        return [_without_nul(item) for item in typing.cast("list[Any]", value)]
-    if isinstance(value, dict):
-        return {_without_nul(key): _without_nul(item) for key, item in typing.cast("dict[str, Any]", value).items()}
+    if is_list(value):
+        return [_without_nul(item) for item in value]
+    if is_object(value):
+        return {_without_nul(key): _without_nul(item) for key, item in value.items()}
     return value

@@ -26,7 +26,9 @@ def encode_id(raw: str, what: str = "id") -> str:
         raise MalformedId(f"the {what} is empty; give it at least one character")
     encoded = "".join(chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in raw.encode("utf-8", "replace"))
     if len(encoded) > MAX_ID:
-        raise MalformedId(f"the {what} takes {len(encoded)} characters when encoded; {MAX_ID} at most, so give a shorter one")
+        raise MalformedId(
+            f"the {what} takes {len(encoded)} characters when encoded; {MAX_ID} at most, so give a shorter one"
+        )
     return encoded
 
 

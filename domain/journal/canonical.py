@@ -13,6 +13,8 @@ from typing import Any
 import orjson
 import rfc8785
 
+from domain.contracts.payloads import is_list, is_object
+
 MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1
 
@@ -40,9 +42,9 @@ def admit(value: Any, depth: int = 0) -> Any:
         raise NotAdmitted(
             f"the record is nested deeper than {MAX_DEPTH} levels; flatten it or send the inner part as text"
         )
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {admit(str(key)): admit(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_list(value):
         return [admit(item, depth + 1) for item in value]
     raise NotAdmitted(f"a value of type {type(value).__name__} has no JSON form; send it as text")
 
@@ -77,20 +79,13 @@ def content_hash(body: bytes) -> bytes:
 
 def _plain(value: Any, depth: int) -> bool:
     """Whether orjson writes `value` as RFC 8785 does: ASCII keys, no floats, not too deep."""
-    kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if value is None or isinstance(value, str | int):
         return True
     if depth > MAX_DEPTH:
         return False
-    if kind is dict:
-        for key, item in value.items():
-            if type(key) is not str or not key.isascii():
-                return False
-            inner = type(item)
-            if inner is not str and inner is not int and not _plain(item, depth + 1):
-                return False
-        return True
-    if kind is list or kind is tuple:
+    if is_object(value):
+        return all(map(str.isascii, value)) and all(_plain(item, depth + 1) for item in value.values())
+    if is_list(value):
         return all(_plain(item, depth + 1) for item in value)
     return False
 

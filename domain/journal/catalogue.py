@@ -47,7 +47,7 @@ class EventType:
     name: str
     payload: type[BaseModel]
     version: int = 1
-    upcasters: Mapping[int, Upcaster] = field(default_factory=dict)
+    upcasters: Mapping[int, Upcaster] = field(default_factory=dict[int, Upcaster])
 
     @property
     def family(self) -> str:

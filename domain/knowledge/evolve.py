@@ -6,8 +6,10 @@ evidence and changes no state (spec/1).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from domain.contracts.ids import digest_id
 from domain.journal.event import Event
@@ -44,7 +46,9 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
             return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
         case "knowledge.used":
             # a run counts once: a longer copy of it that finds the claim again is no further use
-            counted = node if node.knowledge_id.startswith(KERNEL) else replace(node, runs=_grown(node.runs, event, "run"))
+            counted = (
+                node if node.knowledge_id.startswith(KERNEL) else replace(node, runs=_grown(node.runs, event, "run"))
+            )
             return replace(counted, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:
             data = event.data
@@ -105,7 +109,7 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
     """The citations an event brings for its node; the same place cited again is the same evidence."""
     rows: list[Evidence] = []
     for item in event.evidence:
-        span = item.get("span") or {}
+        span: Mapping[str, Any] = item.get("span") or {}
         place = (item["ref"], item["type"], str(span.get("field")), str(span.get("start")), str(span.get("end")))
         observed = item.get("observed_at")
         rows.append(
@@ -126,6 +130,6 @@ def evidence_of(event: Event, at: int) -> list[Evidence]:
                 span_end=span.get("end"),
                 quote=item.get("quote"),
                 cited_by=event.event_id,
-            )  # fmt: skip
+            )
         )
     return rows

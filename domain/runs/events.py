@@ -6,11 +6,10 @@ Texts may be long: a `Text` is a plain string up to 16 KB, else a reference to a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from domain.contracts.payloads import INLINE_BYTES as INLINE_BYTES
-from domain.contracts.payloads import Artifact
+from domain.contracts.payloads import Artifact, is_object
 from domain.journal.catalogue import EventType, Happened
 
 Outcome = Literal["completed", "failed", "abandoned", "budget_exhausted", "cancelled"]
@@ -21,8 +20,8 @@ def body_hash(text: Any) -> str | None:
     """The content hash (hex sha256) of a `Text` as it stands in an event's data; None where there is none."""
     if isinstance(text, str):
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-    if isinstance(text, Mapping):
-        held = cast("Mapping[str, Any]", text).get("artifact")
+    if is_object(text):
+        held = text.get("artifact")
         return held if isinstance(held, str) else None
     return None
 
@@ -31,8 +30,8 @@ def body_text(text: Any) -> str:
     """What of a `Text` stands in the event itself: all of a short one, the preview of a long one."""
     if isinstance(text, str):
         return text
-    if isinstance(text, Mapping):
-        return str(cast("Mapping[str, Any]", text).get("preview", ""))
+    if is_object(text):
+        return str(text.get("preview", ""))
     return ""
 
 

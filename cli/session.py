@@ -65,13 +65,10 @@ async def session(project: str = "default", settings: Settings | None = None) ->
     quiet()
     settings = settings or load()
     encoded = project_id(project)
-    database = Database(settings.database_url(), max_connections=4)
-    try:
-        await database.open()
-    except JournalUnavailable:
-        raise StackUnreachable(
-            "Postgres does not answer; `make up` starts it, `temporality doctor` says more."
-        ) from None
+    url = settings.database_url()
+    await _answers(url)
+    database = Database(url, max_connections=4)
+    await database.open()
     try:
         artifacts: ArtifactStore = (
             FolderArtifactStore(settings.artifacts)

@@ -118,7 +118,7 @@ def test_it_is_quick_and_readable_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert seconds < 3 * INSTALLED_SECONDS
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_ended_in_the_middle_it_leaves_nothing_running(tmp_path: Path, ending: signal.Signals) -> None:
     demo = subprocess.Popen(
         argv(), env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path

@@ -30,7 +30,7 @@ from domain.journal.canonical import NotAdmitted
 from domain.journal.event import Event
 from domain.ports.artifact_store import ArtifactStore
 from domain.ports.importing import IMPORT_TRANSCRIPT
-from domain.projections.batch import prepare
+from domain.projections.batch import Prepared, prepare
 from domain.runs.state import RUNS, Run
 from domain.runs.transcript import Limits, Refused
 
@@ -159,15 +159,14 @@ class Importing:
     async def _append(self, work: _Import, events: list[Event]) -> None:
         if not events:
             return
-        admitted: list[Event] = []
+        ready: list[Prepared] = []
         for event in events:
             sealed = await self._sealer.seal(event)
             try:
-                prepare(sealed)
-                admitted.append(sealed)
-            except (NotAdmitted, ValueError) as error:
+                ready.append(prepare(sealed))
+            except NotAdmitted as error:
                 work.refuse(f"event {event.sequence} of run {event.run}", str(error))
-        receipt = await self._journal.append(work.request.project, admitted)
+        receipt = await self._journal.append(work.request.project, [item.event for item in ready], ready)
         work.read += len(events)
         for item in receipt.written:
             if item.status == "conflict":
@@ -225,7 +224,7 @@ class Importing:
             reason=f"the same bytes came before as {work.file}" if copy else (None if ended else "no record of it could be read"),
             notes=[f"{name.replace('_', ' ')}: {count}" for name, count in sorted(counts.anomalies.items())],
             extractor=EXTRACTOR if request.extract and any(run.outcome in EXTRACTED for run in ended) else None,
-        )  # fmt: skip
+        )
         told = {
             "import_id": request.import_id, "file": request.file, "sha256": request.sha256, "status": answer.status,
             "answer": answer.model_dump(mode="json"),

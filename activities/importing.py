@@ -217,11 +217,25 @@ class Importing:
         copy = work.file != request.file
         status = "copy" if copy else ("imported" if ended else "refused")
         answer = ImportAnswer(
-            file=request.file, status=status, format=form, project=request.project, runs=ended, events=counts.events,
-            added=sum(added.values()), tool_calls=counts.tool_calls, tool_results=counts.tool_results, errors=counts.errors,
-            unknown=counts.unknown, anomalies=sum(counts.anomalies.values()), refused=work.refused,
-            refused_more=work.refused_more, first_at=counts.first, last_at=counts.last,
-            reason=f"the same bytes came before as {work.file}" if copy else (None if ended else "no record of it could be read"),
+            file=request.file,
+            status=status,
+            format=form,
+            project=request.project,
+            runs=ended,
+            events=counts.events,
+            added=sum(added.values()),
+            tool_calls=counts.tool_calls,
+            tool_results=counts.tool_results,
+            errors=counts.errors,
+            unknown=counts.unknown,
+            anomalies=sum(counts.anomalies.values()),
+            refused=work.refused,
+            refused_more=work.refused_more,
+            first_at=counts.first,
+            last_at=counts.last,
+            reason=f"the same bytes came before as {work.file}"
+            if copy
+            else (None if ended else "no record of it could be read"),
             notes=[f"{name.replace('_', ' ')}: {count}" for name, count in sorted(counts.anomalies.items())],
             extractor=EXTRACTOR if request.extract and any(run.outcome in EXTRACTED for run in ended) else None,
         )

@@ -17,7 +17,6 @@ from activities.postgres.pool import Database
 from cli.outcome import StackUnreachable
 from client.artifacts.folder import FolderArtifactStore
 from client.artifacts.postgres import PostgresArtifactStore
-from domain.contracts.errors import JournalUnavailable
 from domain.contracts.ids import project_id
 from domain.ports.artifact_store import ArtifactStore
 from domain.retrieval.query import LOCAL

@@ -31,6 +31,7 @@ class ChildSpec:
     cwd: Path
     ready_file: Path | None = None  # the program makes it when it is ready; it is removed before each start
     environment: Mapping[str, str] | None = None  # None = this process's own
+    longest_delay_seconds: float = LAST_DELAY_SECONDS  # between an end and the next start
 
 
 class KeptChild:
@@ -85,7 +86,7 @@ class KeptChild:
             self._again_at = now + self._delay
             how = _ending(self._process.returncode)
             told = f"The {self.spec.name} ended ({how}); starting it again in {self._delay:g} s."
-            self._delay = min(self._delay * 2, LAST_DELAY_SECONDS)
+            self._delay = min(self._delay * 2, self.spec.longest_delay_seconds)
             return told
         if now < self._again_at:
             return None

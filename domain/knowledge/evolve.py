@@ -15,7 +15,7 @@ from domain.contracts.ids import digest_id
 from domain.journal.event import Event
 from domain.knowledge.state import Evidence, KnowledgeEventLink, Node
 
-_ENDINGS = {
+_ENDINGS: Mapping[str, str] = {
     "knowledge.corrected": "corrected",
     "knowledge.superseded": "superseded",
     "knowledge.invalidated": "invalidated",

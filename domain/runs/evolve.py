@@ -7,6 +7,7 @@ trajectory stays the same however often it is read.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from domain.journal.event import Event
 from domain.runs.state import Frame, Operation, Run, Task
 
 _STARTED = frozenset({"tool.started", "mcp.call.started", "delegation.started"})
-_ENDED = {
+_ENDED: Mapping[str, str] = {
     "tool.completed": "completed",
     "tool.failed": "failed",
     "tool.uncertain": "uncertain",

@@ -1,0 +1,31 @@
+"""A server that went away takes every pooled connection along, and costs one caller a retry instead of one for each of them."""
+
+import asyncio
+
+import pytest
+
+from activities.postgres.pool import Database
+from domain.contracts.errors import JournalUnavailable
+from tests.support.installation import Installation
+
+CONNECTIONS = 5
+
+
+async def test_the_first_failure_clears_the_pool(installation: Installation) -> None:
+    database = Database(installation.endpoint.app_url, max_connections=CONNECTIONS)
+    await database.open()
+    await asyncio.gather(*(_use(database, 0.2) for _ in range(CONNECTIONS)))
+    ended = installation.rows(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'temporality' AND datname = current_database()"
+    )
+    assert len(ended) >= CONNECTIONS
+    with pytest.raises(JournalUnavailable, match="nothing was recorded"):
+        await _use(database, 0)
+    await asyncio.gather(*(_use(database, 0) for _ in range(CONNECTIONS)))
+    await database.close()
+
+
+async def _use(database: Database, seconds: float) -> None:
+    async with database.scoped("p") as connection:
+        await connection.execute("SELECT pg_sleep(%s)", (seconds,))

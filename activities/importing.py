@@ -28,7 +28,7 @@ from domain.journal.canonical import NotAdmitted
 from domain.journal.event import Event
 from domain.ports.artifact_store import ArtifactStore
 from domain.ports.importing import IMPORT_TRANSCRIPT
-from domain.projections.batch import prepare
+from domain.projections.batch import Prepared, prepare
 from domain.runs.state import RUNS, Run
 from domain.runs.transcript import Limits, Refused
 
@@ -156,15 +156,14 @@ class Importing:
     async def _append(self, work: _Import, events: list[Event]) -> None:
         if not events:
             return
-        admitted: list[Event] = []
+        ready: list[Prepared] = []
         for event in events:
             sealed = await self._sealer.seal(event)
             try:
-                prepare(sealed)
-                admitted.append(sealed)
-            except (NotAdmitted, ValueError) as error:
+                ready.append(prepare(sealed))
+            except NotAdmitted as error:
                 work.refuse(f"event {event.sequence} of run {event.run}", str(error))
-        receipt = await self._journal.append(work.request.project, admitted)
+        receipt = await self._journal.append(work.request.project, [item.event for item in ready], ready)
         work.read += len(events)
         for item in receipt.written:
             if item.status == "conflict":
@@ -215,14 +214,28 @@ class Importing:
         copy = work.file != request.file
         status = "copy" if copy else ("imported" if ended else "refused")
         answer = ImportAnswer(
-            file=request.file, status=status, format=form, project=request.project, runs=ended, events=counts.events,
-            added=sum(added.values()), tool_calls=counts.tool_calls, tool_results=counts.tool_results, errors=counts.errors,
-            unknown=counts.unknown, anomalies=sum(counts.anomalies.values()), refused=work.refused,
-            refused_more=work.refused_more, first_at=counts.first, last_at=counts.last,
-            reason=f"the same bytes came before as {work.file}" if copy else (None if ended else "no record of it could be read"),
+            file=request.file,
+            status=status,
+            format=form,
+            project=request.project,
+            runs=ended,
+            events=counts.events,
+            added=sum(added.values()),
+            tool_calls=counts.tool_calls,
+            tool_results=counts.tool_results,
+            errors=counts.errors,
+            unknown=counts.unknown,
+            anomalies=sum(counts.anomalies.values()),
+            refused=work.refused,
+            refused_more=work.refused_more,
+            first_at=counts.first,
+            last_at=counts.last,
+            reason=f"the same bytes came before as {work.file}"
+            if copy
+            else (None if ended else "no record of it could be read"),
             notes=[f"{name.replace('_', ' ')}: {count}" for name, count in sorted(counts.anomalies.items())],
             extractor=EXTRACTOR if request.extract and any(run.outcome in EXTRACTED for run in ended) else None,
-        )  # fmt: skip
+        )
         told = {
             "import_id": request.import_id, "file": request.file, "sha256": request.sha256, "status": answer.status,
             "answer": answer.model_dump(mode="json"),

@@ -25,7 +25,7 @@ from domain.journal.canonical import NotAdmitted, admit, text
 from domain.journal.event import Event, EventModel, encodable, id_refusal, stamp
 from domain.journal.rows import WorkingSet
 from domain.ports.recording import CLOSE_RUN, RECORD_EVENTS, CloseRequest, RecordRequest, RunOpening
-from domain.projections.batch import prepare
+from domain.projections.batch import Prepared, prepare
 from domain.projections.catalogue import CATALOGUE
 from domain.runs.state import RUNS, Run
 
@@ -54,20 +54,23 @@ class Recording:
     async def record(self, request: RecordRequest) -> RecordAnswer:
         """Append the batch; the answer is given only when it is durable, and says for each event what became of it."""
         read = [self._read(request, raw) for raw in request.events]
+        ready: dict[int, Prepared] = {}
         for index, event in enumerate(read):
             if isinstance(event, Event):
-                read[index] = await self._sealed(event)
-        taken = {index: event for index, event in enumerate(read) if isinstance(event, Event)}
-        receipt = await self._append(request.opening, list(taken.values()))
-        return _answer(read, list(taken), receipt)
+                prepared = await self._prepared(event)
+                if isinstance(prepared, _Refused):
+                    read[index] = prepared
+                else:
+                    ready[index] = prepared
+        receipt = await self._append(request.opening, list(ready.values()))
+        return _answer(read, list(ready), receipt)
 
-    async def _sealed(self, event: Event) -> Event | _Refused:
+    async def _prepared(self, event: Event) -> Prepared | _Refused:
         sealed = await self._sealer.seal(event)
         try:
-            prepare(sealed)
+            return prepare(sealed)
         except NotAdmitted as error:
             return _Refused(event.event_id, str(error))
-        return sealed
 
     @implements(CLOSE_RUN)
     async def close_run(self, request: CloseRequest) -> CompleteAnswer:
@@ -100,14 +103,15 @@ class Recording:
             }
         )
 
-    async def _append(self, opening: RunOpening, events: Sequence[Event]) -> Receipt:
+    async def _append(self, opening: RunOpening, prepared: Sequence[Prepared]) -> Receipt:
         first = await self._sealer.seal(opened(opening))
+        events = [item.event for item in prepared]
 
         def decide(rows: WorkingSet, late: bool) -> Sequence[Event]:
             known = rows.get(RUNS, Run, opening.run)
             return events if known is not None else (first, *events)
 
-        receipt = await self._journal.transact(opening.project, decide, size=len(events) + 1)
+        receipt = await self._journal.transact(opening.project, decide, size=len(events) + 1, prepared=prepared)
         return replace(receipt, written=receipt.written[len(receipt.written) - len(events) :])
 
     def _read(self, request: RecordRequest, raw: Any) -> Event | _Refused:
@@ -123,7 +127,7 @@ class Recording:
             admitted = admit(raw)
             origin = admitted.pop(ORIGIN_HASH, None)
             model = EventModel.model_validate(_completed(admitted, request.opening, request.at))
-            event = model.to_event(origin if _is_origin(origin) else origin_hash(self._key, raw))
+            event = model.to_event(origin if _is_origin(origin) else self._origin_of(raw))
         except NotAdmitted as error:
             return _Refused(event_id, str(error))
         except ValidationError as error:
@@ -134,6 +138,10 @@ class Recording:
             )
         reason = _place_refusal(event, request.opening) or id_refusal(event) or CATALOGUE.refusal(event, producer=True)
         return _Refused(event_id, reason) if reason else event
+
+    def _origin_of(self, raw: dict[str, Any]) -> str:
+        """The hash of what arrived; a hash that came with it and is none is no part of that."""
+        return origin_hash(self._key, {key: value for key, value in raw.items() if key != ORIGIN_HASH})
 
 
 def opened_id(opening: RunOpening) -> str:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cli.describing import counted
 from cli.files import Found, NoSuchPath, walk
 from cli.import_file import Importer, Row
 from cli.outcome import REFUSED, Ended, Usage
@@ -86,31 +87,26 @@ async def import_files(
 
 def _print(rows: list[Row]) -> None:
     """One row per file, then everything that was refused or noted."""
-    columns = (
-        "file",
-        "status",
-        "format",
-        ">runs",
-        ">events",
-        ">new",
-        ">calls",
-        ">results",
-        ">errors",
-        ">unknown",
-        ">candidates",
-    )
+    columns = ("file", "status", "format", ">runs", ">events", ">new", ">calls", ">errors", ">unknown", ">candidates")
     table(columns, [_cells(row) for row in rows])
+    skipped: dict[str, int] = {}
     for row in rows:
         answer = row.answer
+        if answer.status == "skipped":
+            reason = answer.reason or "it is no transcript"
+            skipped[reason] = skipped.get(reason, 0) + 1
+            continue
         if answer.reason:
             say(f"{answer.file}: {answer.status}: {answer.reason}")
         for refused in answer.refused[:LISTED]:
             say(f"{answer.file}: refused: {refused.where}: {refused.reason}")
-        hidden = len(answer.refused) - LISTED + answer.refused_more
+        hidden = len(answer.refused[LISTED:]) + answer.refused_more
         if hidden > 0:
             say(f"{answer.file}: refused: {hidden} more (--json lists up to 100 of them)")
         for note in answer.notes[:LISTED]:
             say(f"{answer.file}: {one_line(note)}")
+    for reason, count in skipped.items():
+        say(f"skipped {counted(count, 'file')}: {reason}")
     say(_summary(rows))
 
 
@@ -118,7 +114,7 @@ def _cells(row: Row) -> tuple[object, ...]:
     answer = row.answer
     if answer.format is None:
         return (answer.file, answer.status)
-    counts = (answer.events, answer.added, answer.tool_calls, answer.tool_results, answer.errors, answer.unknown)
+    counts = (answer.events, answer.added, answer.tool_calls, answer.errors, answer.unknown)
     return (answer.file, answer.status, answer.format, len(answer.runs), *counts, answer.candidates)
 
 
@@ -126,5 +122,5 @@ def _summary(rows: list[Row]) -> str:
     count: Callable[[str], int] = lambda status: sum(row.answer.status == status for row in rows)  # noqa: E731
     parts = [f"{count(status)} {status}" for status in ("imported", "copy", "skipped", "refused") if count(status)]
     candidates = sum(row.answer.candidates or 0 for row in rows)
-    more = f"; {candidates} candidates (`temporality review` lists what waits)" if candidates else ""
-    return f"{len(rows)} files: {', '.join(parts) or 'nothing to import'}{more}."
+    more = f"; {counted(candidates, 'candidate')} (`temporality review` lists what waits)" if candidates else ""
+    return f"{counted(len(rows), 'file')}: {', '.join(parts) or 'nothing to import'}{more}."

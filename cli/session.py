@@ -17,7 +17,6 @@ from activities.postgres.pool import Database
 from cli.outcome import StackUnreachable
 from client.artifacts.folder import FolderArtifactStore
 from client.artifacts.postgres import PostgresArtifactStore
-from domain.contracts.errors import JournalUnavailable
 from domain.contracts.ids import project_id
 from domain.ports.artifact_store import ArtifactStore
 from domain.retrieval.query import LOCAL
@@ -65,13 +64,10 @@ async def session(project: str = "default", settings: Settings | None = None) ->
     quiet()
     settings = settings or load()
     encoded = project_id(project)
-    database = Database(settings.database_url(), max_connections=4)
-    try:
-        await database.open()
-    except JournalUnavailable:
-        raise StackUnreachable(
-            "Postgres does not answer; `make up` starts it, `temporality doctor` says more."
-        ) from None
+    url = settings.database_url()
+    await _answers(url)
+    database = Database(url, max_connections=4)
+    await database.open()
     try:
         artifacts: ArtifactStore = (
             FolderArtifactStore(settings.artifacts)

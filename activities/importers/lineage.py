@@ -96,7 +96,7 @@ class Lineage:
             return NONE
         if frame == self.native(index):
             return index
-        if parent >= 0 and frame == self.frame(parent):
+        if 0 <= parent < index and frame == self.frame(parent):
             return self._frames[parent]
         opener = self._places.setdefault(frame, index)
         if opener == index:

@@ -28,12 +28,11 @@ from domain.projections.batch import (
     EventKey,
     Guard,
     Known,
+    Prepared,
     Unit,
     fold_batch,
-    prepare,
     recorded,
     row_version,
-    wanted,
 )
 from domain.projections.fold import FOLD_VERSION
 
@@ -102,18 +101,26 @@ class Journal:
         self._lanes: dict[str, _Lane] = {}
         self._merge = merge
 
-    async def append(self, project: str, events: Sequence[Event]) -> Receipt:
-        """Append what happened. Raises `NotAdmitted` before anything is written when an event has no canonical form."""
-        return await self.transact(project, recorded(events), size=len(events))
+    async def append(self, project: str, events: Sequence[Event], prepared: Sequence[Prepared] = ()) -> Receipt:
+        """Append what happened; of `prepared` nothing is encoded again. Raises `NotAdmitted` when an event may not be written."""
+        return await self.transact(project, recorded(events), size=len(events), prepared=prepared)
 
-    async def transact(self, project: str, decide: Decider, *, guard: Guard | None = None, size: int = 1) -> Receipt:
+    async def transact(
+        self,
+        project: str,
+        decide: Decider,
+        *,
+        guard: Guard | None = None,
+        size: int = 1,
+        prepared: Sequence[Prepared] = (),
+    ) -> Receipt:
         """Decide on the project's aggregates and append, in one transaction.
 
         `decide` may be asked several times and must be pure. Raises what `decide` raises, `NotAdmitted`, `JournalUnavailable`,
         `StaleFold`. A caller that is cancelled meanwhile may find its events recorded: they are their own idempotency keys.
         """
         lane = self._lane(project)
-        waiting = _Waiting(Unit(decide, guard), asyncio.get_running_loop().create_future(), size)
+        waiting = _Waiting(Unit(decide, guard, prepared), asyncio.get_running_loop().create_future(), size)
         lane.queue.append(waiting)
         if lane.task is None:
             self._start(project, lane)
@@ -162,19 +169,19 @@ class Journal:
 
     async def _commit(self, project: str, lane: _Lane, units: list[Unit]) -> list[Receipt]:
         known: dict[EventKey, Known] = {}
-        encoded = Encoded()
+        encoded = Encoded.starting(units)
         _evict(lane)
         base = lane.head
         for _ in range(MAX_ATTEMPTS):
             rows, batch = await self._fold(project, lane, units, known, encoded)
             if not batch.fresh and not rows.asked and not any(unit.guard for unit in units):
-                return [_receipt(unit, batch, known, base) for unit in units]
+                return [_receipt(unit, batch, known, encoded, base) for unit in units]
             # also where nothing is to be written: what was decided upon is checked under the lock, for another worker may have moved it
             status, base, detail = await self._send(project, lane, batch, rows, units)
             match status:
                 case "appended":
                     _settle(lane, rows, base, len(batch.fresh))
-                    return [_receipt(unit, batch, known, base) for unit in units]
+                    return [_receipt(unit, batch, known, encoded, base) for unit in units]
                 case "duplicates":
                     for place, seq, origin in detail:
                         known[batch.fresh[place - 1].event.key] = Known(seq, bytes.fromhex(origin))
@@ -196,7 +203,7 @@ class Journal:
             batch = fold_batch(rows, units, known, encoded)
             if not batch.missing:
                 return rows, batch
-            await self._load(project, lane, batch.missing | wanted(units))
+            await self._load(project, lane, batch.missing)
 
     async def _refold(self, project: str, lane: _Lane, stored: int) -> None:
         if stored > FOLD_VERSION:
@@ -309,7 +316,7 @@ def _settle(lane: _Lane, rows: WorkingSet, base: int, count: int) -> None:
     lane.head = base + count
 
 
-def _receipt(unit: Unit, batch: Batch, known: Mapping[EventKey, Known], base: int) -> Receipt:
+def _receipt(unit: Unit, batch: Batch, known: Mapping[EventKey, Known], encoded: Encoded, base: int) -> Receipt:
     written: list[Written] = []
     caused: list[Event] = []
     for event in unit.events:
@@ -322,6 +329,6 @@ def _receipt(unit: Unit, batch: Batch, known: Mapping[EventKey, Known], base: in
                 caused.extend(batch.caused.get(event.key, ()))
                 continue
             before = Known(base + place, first.origin)
-        same = before.origin == prepare(event).origin
+        same = before.origin == encoded.of(event).origin
         written.append(Written(event, "duplicate" if same else "conflict", before.seq))
     return Receipt(tuple(written), tuple(caused), base + len(batch.fresh))

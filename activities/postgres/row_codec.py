@@ -78,11 +78,11 @@ def _as_is(value: Any) -> Any:
     return value
 
 
-def _without_nul(value: Any) -> Any:
+def _without_nul(value: object) -> object:
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd")
     if is_list(value):
         return [_without_nul(item) for item in value]
     if is_object(value):
-        return {_without_nul(key): _without_nul(item) for key, item in value.items()}
+        return {str(_without_nul(key)): _without_nul(item) for key, item in value.items()}
     return value

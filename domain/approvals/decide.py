@@ -71,53 +71,45 @@ def _decided(
     kind = "approval.rejected" if command.decision == "reject" else "approval.approved"
     told = {"rationale": command.rationale, "replacement": command.replacement}
     decided = _say(
-        approval, kind, command.decision_id, command.decided_at, command.actor,
+        approval,
+        _Word(kind, command.decision_id, command.decided_at, command.actor, (approval.requested_event,)),
         {
-            "decision_id": command.decision_id, "reviewer": command.actor, "decided_at": stamp(command.decided_at),
+            "decision_id": command.decision_id,
+            "reviewer": command.actor,
+            "decided_at": stamp(command.decided_at),
             **{key: value for key, value in told.items() if value is not None},
         },
-        (approval.requested_event,),
-    )  # fmt: skip
-    applier = appliers.get(approval.action_kind)
-    verdict = Verdict(
-        command.decision,
-        command.actor,
-        command.decided_at,
-        decided.event_id,
-        command.rationale,
-        command.replacement,
-        command.evidence,
     )
-    effects = (
-        applier(rows, approval, verdict)
-        if applier
-        else Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
-    )
+    effects = _applied(rows, approval, command, decided.event_id, appliers)
+    if isinstance(effects, Refusal) and effects.code in _CORRECTABLE:
+        return (refused(command, approval, effects.code, effects.sentence),)
+    by_system = (command.decision_id, command.decided_at, _SYSTEM, (decided.event_id,))
     if isinstance(effects, Refusal):
-        if effects.code in _CORRECTABLE:
-            return (refused(command, approval, effects.code, effects.sentence),)
         code = "conflict" if effects.code in ("conflict", "terminal") else effects.code
-        data = {"reason_code": code, "reason": effects.sentence}
-        return (
-            decided,
-            _say(
-                approval,
-                "approval.apply_failed",
-                command.decision_id,
-                command.decided_at,
-                _SYSTEM,
-                data,
-                (decided.event_id,),
-            ),
+        failed = _say(
+            approval, _Word("approval.apply_failed", *by_system), {"reason_code": code, "reason": effects.sentence}
         )
-    applied = {"events": [event.event_id for event in effects]}
-    return (
-        decided,
-        *effects,
-        _say(
-            approval, "approval.applied", command.decision_id, command.decided_at, _SYSTEM, applied, (decided.event_id,)
-        ),
+        return (decided, failed)
+    applied = _say(approval, _Word("approval.applied", *by_system), {"events": [event.event_id for event in effects]})
+    return (decided, *effects, applied)
+
+
+def _applied(
+    rows: WorkingSet, approval: Approval, command: Command, decision: str, appliers: Mapping[str, Applier]
+) -> Sequence[Event] | Refusal:
+    applier = appliers.get(approval.action_kind)
+    if applier is None:
+        return Refusal("apply_failed", f"nothing here applies `{approval.action_kind}`")
+    verdict = Verdict(
+        decision=command.decision,
+        actor=command.actor,
+        at=command.decided_at,
+        decision_event=decision,
+        rationale=command.rationale,
+        replacement=command.replacement,
+        evidence=command.evidence,
     )
+    return applier(rows, approval, verdict)
 
 
 def expire(rows: WorkingSet, project: str, name: str, at: datetime) -> Sequence[Event]:
@@ -129,25 +121,23 @@ def expire(rows: WorkingSet, project: str, name: str, at: datetime) -> Sequence[
 
 
 def expired(approval: Approval, at: datetime) -> Event:
-    data = {"deadline": stamp(approval.deadline)}
-    return _say(approval, "approval.expired", "deadline", at, _SYSTEM, data, (approval.requested_event,))
+    """Nobody decided in time."""
+    word = _Word("approval.expired", "deadline", at, _SYSTEM, (approval.requested_event,))
+    return _say(approval, word, {"deadline": stamp(approval.deadline)})
 
 
 def refused(command: Command, approval: Approval, code: str, sentence: str) -> Event:
     """A decision without effect, kept with its reason."""
-    data = {
-        "decision_id": command.decision_id, "reason_code": code, "reason": sentence, "reviewer": command.actor,
+    requested = (approval.requested_event,)
+    word = _Word("approval.decision_refused", command.decision_id, command.decided_at, _SYSTEM, requested)
+    said = {
+        "decision_id": command.decision_id,
+        "reason_code": code,
+        "reason": sentence,
+        "reviewer": command.actor,
         "decision": command.decision,
-    }  # fmt: skip
-    return _say(
-        approval,
-        "approval.decision_refused",
-        command.decision_id,
-        command.decided_at,
-        _SYSTEM,
-        data,
-        (approval.requested_event,),
-    )
+    }
+    return _say(approval, word, said)
 
 
 def _own_proposal(approval: Approval, actor: str) -> str | None:
@@ -164,17 +154,26 @@ def _settled(state: str) -> str:
     return "expired" if state == "expired" else "already_decided"
 
 
-def _say(
-    approval: Approval,
-    kind: str,
-    key: str,
-    at: datetime,
-    actor: str,
-    data: Mapping[str, Any],
-    caused_by: tuple[str, ...],
-) -> Event:
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """What is said of an approval, by whom, on whose word; `key` makes the event's id."""
+
+    kind: str
+    key: str
+    at: datetime
+    actor: str
+    caused_by: tuple[str, ...]
+
+
+def _say(approval: Approval, word: _Word, data: Mapping[str, Any]) -> Event:
     return Event(
-        project=approval.project_id, source=SOURCE, event_id=event_id(approval.approval_id, kind, key), type=kind,
-        occurred_at=at, data={"approval": approval.approval_id, **data}, run=approval.proposed_by_run, actor=actor,
-        caused_by=caused_by,
-    )  # fmt: skip
+        project=approval.project_id,
+        source=SOURCE,
+        event_id=event_id(approval.approval_id, word.kind, word.key),
+        type=word.kind,
+        occurred_at=word.at,
+        data={"approval": approval.approval_id, **data},
+        run=approval.proposed_by_run,
+        actor=word.actor,
+        caused_by=word.caused_by,
+    )

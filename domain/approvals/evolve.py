@@ -8,8 +8,6 @@ from datetime import datetime
 from domain.approvals.state import Approval
 from domain.journal.event import Event
 
-_APPLICATIONS = {"conflict": "conflict"}
-
 
 def evolve(approval: Approval | None, event: Event, at: int) -> Approval | None:
     """The approval after `event`; None only where none was requested."""
@@ -31,7 +29,7 @@ def evolve(approval: Approval | None, event: Event, at: int) -> Approval | None:
         case "approval.applied":
             return replace(approval, application="applied", reason=None)
         case "approval.apply_failed":
-            application = _APPLICATIONS.get(data["reason_code"], "apply_failed")
+            application = "conflict" if data["reason_code"] == "conflict" else "apply_failed"
             return replace(approval, application=application, reason=data["reason"])
         case _:
             return approval

@@ -19,23 +19,23 @@ class TemporalityError(Exception):
 
     def __str__(self) -> str:
         sentence = inspect.cleandoc(type(self).__doc__ or "").replace("\n", " ")
-        return f"{sentence} {self.detail}" if self.detail else sentence
+        return f"{sentence.removesuffix('.')}: {self.detail}" if self.detail else sentence
 
 
 class MalformedId(TemporalityError):
-    """An id cannot be used:"""
+    """An id cannot be used."""
 
 
 class MalformedMessage(TemporalityError):
-    """The message is not what this handler takes:"""
+    """The message is not what this handler takes."""
 
 
 class EventConflict(TemporalityError):
-    """An event of this id is recorded already with other content:"""
+    """An event of this id is recorded already with other content."""
 
 
 class RunClosed(TemporalityError):
-    """The run is closed and takes no more events:"""
+    """The run is closed and takes no more events."""
 
 
 class RollingOver(TemporalityError):
@@ -43,15 +43,15 @@ class RollingOver(TemporalityError):
 
 
 class PayloadTooLarge(TemporalityError):
-    """The payload is over the limit:"""
+    """The payload is over the limit."""
 
 
 class NotPermitted(TemporalityError):
-    """This actor may not do this:"""
+    """This actor may not do this."""
 
 
 class NotFound(TemporalityError):
-    """Nothing of this id is known here:"""
+    """Nothing of this id is known here."""
 
 
 class StaleFold(TemporalityError):
@@ -63,7 +63,7 @@ class JournalUnavailable(TemporalityError):
 
 
 class UnusableSetting(TemporalityError):
-    """A setting cannot be used:"""
+    """A setting cannot be used."""
 
 
 class NoAnswer(TemporalityError):
@@ -71,7 +71,7 @@ class NoAnswer(TemporalityError):
 
 
 class ArtifactMissing(TemporalityError):
-    """A body that events name is missing or damaged in the artifact store:"""
+    """A body that events name is missing or damaged in the artifact store."""
 
 
 class ArtifactsUnavailable(TemporalityError):
@@ -79,15 +79,15 @@ class ArtifactsUnavailable(TemporalityError):
 
 
 class NotATranscript(TemporalityError):
-    """The file is not a transcript this version reads:"""
+    """The file is not a transcript this version reads."""
 
 
 class UnreadableTranscript(TemporalityError):
-    """The transcript cannot be read:"""
+    """The transcript cannot be read."""
 
 
 class ExtractionRefused(TemporalityError):
-    """The extraction cannot run:"""
+    """The extraction cannot run."""
 
 
 RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(

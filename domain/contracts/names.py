@@ -5,6 +5,9 @@ They are a public contract: pinned by a test, changed only by addition.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from domain.contracts.ids import encode_id, project_id
 
 OBSERVED_RUN = "ObservedRun"
@@ -20,7 +23,7 @@ DECIDE = "decide"
 PROGRESS = "progress"
 STATE = "state"
 
-SEARCH_ATTRIBUTES: dict[str, str] = {
+SEARCH_ATTRIBUTES: Final[Mapping[str, str]] = {
     "TemporalityProject": "Keyword",
     "TemporalityKind": "Keyword",
     "TemporalityRun": "Keyword",

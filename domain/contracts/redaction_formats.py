@@ -5,7 +5,7 @@ text and never with what stands in it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from domain.contracts.redaction_findings import Finding, Scanned
 
@@ -72,13 +72,13 @@ _STARTS = (
     ("slack_webhook", b"hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/+-]{20,120})"),
     ("discord_webhook", b"/api/webhooks/", r"/api/webhooks/\d{15,22}/([\w-]{40,120})"),
 )
-_AROUND = {
+_AROUND: Mapping[str, tuple[int, re.Pattern[str]]] = {
     "azure_client_secret": (4, re.compile(r"(?<![\w~.-])[\w~.-]{3}\dQ~[\w~.-]{31,34}(?![\w~-])")),
     "terraform_token": (15, re.compile(r"(?<![\w.])\w{14}\.atlasv1\.[\w-]{60,80}")),
     "mailchimp_key": (32, re.compile(r"(?<!\w)[0-9a-f]{32}-us\d{1,2}(?!\w)")),
     "telegram_bot_token": (11, re.compile(r"(?<!\w)\d{8,10}:AA[\w-]{32,33}(?![\w-])")),
 }
-_AT_START = {kind: re.compile(form) for kind, _, form in _STARTS if form is not None}
+_AT_START: Mapping[str, re.Pattern[str]] = {kind: re.compile(form) for kind, _, form in _STARTS if form is not None}
 _KEY_LABEL = b"PRIVATE KEY-----"
 _KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_BODY = re.compile(r"(?:(?:\\+[nr]|\s)*+(?:[A-Za-z0-9+/=]{16,}+|[A-Z][A-Za-z-]{2,20}: [\w ,-]{1,80}))*+")

@@ -8,7 +8,7 @@ import binascii
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from domain.contracts.redaction_findings import MARKER_START, Finding, Scanned
@@ -57,7 +57,7 @@ _MIXES = re.compile(r"[0-9!@#$%^&*~+]")
 _LONG_VALUE = 256
 """Characters; a label inside a value this long is part of it."""
 
-_FEWEST = {"password": 6, "secret": 8}
+_FEWEST: Mapping[str, int] = {"password": 6, "secret": 8}
 
 
 def labelled_values(scanned: Scanned) -> Iterator[Finding]:

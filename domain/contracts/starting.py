@@ -121,7 +121,11 @@ def _nobody_else(asked: ApprovalInput) -> str:
     return "never an agent" if run is None else f"never an agent, and never run {one_line(run)}, which proposed it"
 
 
-_NAMES: Final = {"run": "TemporalityRun", "node": "TemporalityNode", "deadline": "TemporalityDeadline"}
+_NAMES: Final[Mapping[str, str]] = {
+    "run": "TemporalityRun",
+    "node": "TemporalityNode",
+    "deadline": "TemporalityDeadline",
+}
 
 
 def attributes(kind: Kind, project: str, state: str, **others: str | datetime | None) -> Attributes:

@@ -8,7 +8,7 @@ Thousands separators make no difference (`10,000` is `10000`, and never `10` and
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from domain.extraction.anchors import Anchor, AnchorKind, anchors
@@ -17,7 +17,7 @@ __all__ = ["Anchor", "AnchorKind", "Span", "anchors", "locate", "ungrounded"]
 
 _NUMBER = re.compile(r"(?P<sign>[-−]?)(?P<whole>\d+(?:[,_\u00a0\u202f]\d{3})*)(?:\.(?P<part>\d+))?")
 _SEPARATORS = ",_\u00a0\u202f\u2009 "
-_QUOTES = {quote: form for form in ('["“”„«»]', "['‘’]") for quote in form[1:-1]}
+_QUOTES: Mapping[str, str] = {quote: form for form in ('["“”„«»]', "['‘’]") for quote in form[1:-1]}
 _TIGHT = frozenset({AnchorKind.FLAG, AnchorKind.HOST})
 _CLOSED = frozenset({AnchorKind.PATH, AnchorKind.HOST, AnchorKind.DATE})
 

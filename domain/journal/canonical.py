@@ -51,21 +51,22 @@ def admit(value: Any, depth: int = 0) -> Any:
 
 def canonical(document: Mapping[str, Any]) -> bytes:
     """RFC 8785 bytes of a document, admitting what JSON cannot carry. Raises `NotAdmitted`."""
-    body = plainly(document)
-    if body is not None:
+    if is_plain(document) and (body := plainly(document)) is not None:
         return body
     admitted = admit(document)
-    return orjson.dumps(admitted, option=_PLAIN_OPTIONS) if _plain(admitted, 0) else rfc8785.dumps(admitted)
+    return orjson.dumps(admitted, option=_PLAIN_OPTIONS) if is_plain(admitted) else rfc8785.dumps(admitted)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether orjson writes `value` as RFC 8785 does, as far as its kind of content tells: ASCII keys, no floats, not too deep."""
+    return _plain(value, 0)
 
 
 def plainly(document: Mapping[str, Any]) -> bytes | None:
-    """The same where nothing in the document is spelt otherwise, so that reading it back gives the document; else None."""
-    if not _plain(document, 0):
-        return None
+    """The bytes of a plain document; None where an integer beyond 2^53 or a lone surrogate needs another spelling."""
     try:
         return orjson.dumps(document, option=_PLAIN_OPTIONS)
     except TypeError:
-        # an integer beyond 2^53 or a lone surrogate
         return None
 
 
@@ -77,16 +78,22 @@ def content_hash(body: bytes) -> bytes:
     return hashlib.sha256(body).digest()
 
 
+_LEAVES = frozenset({str, int, bool, type(None)})
+
+
 def _plain(value: Any, depth: int) -> bool:
-    """Whether orjson writes `value` as RFC 8785 does: ASCII keys, no floats, not too deep."""
-    if value is None or isinstance(value, str | int):
+    if value is None or type(value) in _LEAVES:
         return True
     if depth > MAX_DEPTH:
         return False
     if is_object(value):
-        return all(map(str.isascii, value)) and all(_plain(item, depth + 1) for item in value.values())
+        for key, item in value.items():
+            # plain loops: this looks at everything a producer ever says
+            if type(key) is not str or not key.isascii() or not (type(item) in _LEAVES or _plain(item, depth + 1)):
+                return False
+        return True
     if is_list(value):
-        return all(_plain(item, depth + 1) for item in value)
+        return all(type(item) in _LEAVES or _plain(item, depth + 1) for item in value)
     return False
 
 

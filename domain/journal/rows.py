@@ -6,7 +6,7 @@ working set counts events of the batch from 1 and the database adds the head und
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar
 
@@ -86,13 +86,17 @@ class WorkingSet:
         """Write a row of a table that only grows: the first one under a key stays, here and in the store."""
         self.written.setdefault((table, table.key_of(row)), row)
 
+    def absent(self, addresses: Iterable[Address]) -> dict[Address, None]:
+        """Those of `addresses` that the store has not been asked for yet."""
+        if self.closed:
+            return {}
+        return {address: None for address in addresses if address not in self.loaded and address not in self.written}
+
     def require(self, addresses: tuple[Address, ...]) -> None:
         """Ask for several aggregates at once, so that they are loaded in one round trip."""
-        if self.closed:
-            return
-        missing = tuple(a for a in addresses if a not in self.loaded and a not in self.written)
+        missing = self.absent(addresses)
         if missing:
-            raise NotLoaded(missing)
+            raise NotLoaded(tuple(missing))
 
     def rows(self) -> Iterator[tuple[Table, Any]]:
         for (table, _), row in self.written.items():

@@ -15,7 +15,7 @@ from domain.contracts.ids import digest_id
 from domain.journal.event import Event
 from domain.knowledge.state import Evidence, KnowledgeEventLink, Node
 
-_ENDINGS = {
+_ENDINGS: Mapping[str, str] = {
     "knowledge.corrected": "corrected",
     "knowledge.superseded": "superseded",
     "knowledge.invalidated": "invalidated",
@@ -37,19 +37,18 @@ def evolve(node: Node | None, event: Event, at: int) -> Node | None:
     """The node after `event`. None only where nothing was ever proposed under the id."""
     if node is None:
         return _propose(event, at) if event.type == "knowledge.proposed" else None
-    node = replace(node, version=at, updated_at=max(node.updated_at, event.occurred_at))
+    updated = max(node.updated_at, event.occurred_at)
+    if event.type == "knowledge.used":
+        # a run counts once: a longer copy of it that finds the claim again is no further use
+        runs = node.runs if node.knowledge_id.startswith(KERNEL) else _grown(node.runs, event, "run")
+        return replace(node, version=at, updated_at=updated, runs=runs, uses=node.uses + 1)
+    node = replace(node, version=at, updated_at=updated)
     if not node.knowledge_id.startswith(KERNEL) and event.type in _CITING:
         node = replace(node, cited=_grown(node.cited, event, "content_hash"), runs=_grown(node.runs, event, "run"))
     match event.type:
         case "knowledge.confirmed" if not node.terminal:
             # a challenge that was answered leaves its event and no reason behind
             return replace(node, state="confirmed", confirmations=node.confirmations + 1, reason_code=None, reason=None)
-        case "knowledge.used":
-            # a run counts once: a longer copy of it that finds the claim again is no further use
-            counted = (
-                node if node.knowledge_id.startswith(KERNEL) else replace(node, runs=_grown(node.runs, event, "run"))
-            )
-            return replace(counted, uses=node.uses + 1)
         case "knowledge.challenged" if not node.terminal:
             data = event.data
             return replace(

@@ -8,6 +8,7 @@ nodes and unavailable lookups emit nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from domain.contracts.ids import digest_id
@@ -45,12 +46,21 @@ def executed(event: Event, operation: Operation) -> tuple[Check, ...]:
     workspace = operation.workspace or ""
     if operation.argv:
         return checks_argv(operation.argv, workspace)
-    return checks(operation.command, workspace) if operation.command else ()
+    if not operation.command:
+        return ()
+    # runs repeat themselves; a huge line is not worth remembering
+    read = _checks_again if len(operation.command) <= _REMEMBERED_CHARACTERS else checks
+    return read(operation.command, workspace)
+
+
+_REMEMBERED_CHARACTERS = 500
+_checks_again = lru_cache(maxsize=2_048)(checks)
+_identity_again = lru_cache(maxsize=2_048)(observation_identity)
 
 
 def identity(event: Event, check: Check) -> str:
     """`auto/` + hash(project, workspace, canonical command): scoped to the project, independent of the run."""
-    return observation_identity(event.project, check.workspace, check.canonical)
+    return _identity_again(event.project, check.workspace, check.canonical)
 
 
 def observe(event: Event, check: Check, lookup: Node | Unavailable | None) -> Event | None:

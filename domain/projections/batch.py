@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 
 from domain.contracts.errors import TemporalityError
-from domain.journal.canonical import NotAdmitted, canonical, content_hash, plainly
+from domain.journal.canonical import NotAdmitted, canonical, content_hash, is_plain, plainly
 from domain.journal.catalogue import GUARDED_FAMILIES
 from domain.journal.event import Event, id_refusal
 from domain.journal.rows import Address, NotLoaded, WorkingSet
@@ -54,6 +54,7 @@ class Prepared:
     body: bytes
     content: bytes
     origin: bytes
+    touched: tuple[Address, ...]
 
 
 def prepare(event: Event) -> Prepared:
@@ -66,12 +67,15 @@ def prepare(event: Event) -> Prepared:
         refusal = CATALOGUE.refusal(event, producer=False)
     if refusal is not None:
         raise NotAdmitted(refusal)
-    document = event.document()
-    body, read = plainly(document), event
+    body, read = None, event
+    # the envelope is text and small integers by its type: only what a producer put into it may need another spelling
+    if is_plain(event.data) and is_plain(event.evidence):
+        body = plainly(event.document())
     if body is None:
         # what canonical JSON spells otherwise is folded as it is spelt, or a rebuild would not give the same rows
-        body = canonical(document)
+        body = canonical(event.document())
         read = Event.from_document(orjson.loads(body), event.origin_hash)
+    read = CATALOGUE.current(read)
     content = content_hash(body)
     if event.origin_hash:
         origin = bytes.fromhex(event.origin_hash)
@@ -79,7 +83,7 @@ def prepare(event: Event) -> Prepared:
         origin = hashlib.sha256(f"{event.source}\n{event.event_id}".encode()).digest()
     else:
         origin = content
-    return Prepared(event, CATALOGUE.current(read), body, content, origin)
+    return Prepared(event, read, body, content, origin, touches(read))
 
 
 @dataclass(slots=True)
@@ -88,6 +92,8 @@ class Unit:
 
     decide: Decider
     guard: Guard | None = None
+    # what the caller prepared already, so that nothing is encoded twice
+    prepared: Sequence[Prepared] = ()
     late: bool = False
     events: Sequence[Event] = ()
     failure: TemporalityError | NotAdmitted | None = None
@@ -104,7 +110,15 @@ class Batch:
 
 
 class Encoded(dict[EventKey, Prepared]):
-    """Canonical bytes made so far, by event identity."""
+    """Canonical bytes made so far, by event identity; those of `prepared` were made by the caller."""
+
+    @staticmethod
+    def starting(units: Sequence[Unit]) -> Encoded:
+        made = Encoded()
+        for unit in units:
+            for item in unit.prepared:
+                made.setdefault(item.event.key, item)
+        return made
 
     def of(self, event: Event) -> Prepared:
         found = self.get(event.key)
@@ -127,36 +141,32 @@ def fold_batch(rows: WorkingSet, units: Sequence[Unit], known: Mapping[EventKey,
         except (TemporalityError, NotAdmitted) as error:
             unit.events, unit.failure = (), error
             continue
+        absent = rows.absent(address for item in items for address in item.touched)
+        if absent:
+            # nothing can be folded without them, so they are asked for before anything is tried
+            batch.missing.update(absent)
+            continue
         for item in items:
             _take(rows, batch, item, known)
     return batch
 
 
 def _take(rows: WorkingSet, batch: Batch, item: Prepared, known: Mapping[EventKey, Known]) -> None:
-    event = item.event
-    if event.key in known or event.key in batch.place:
+    key = item.event.key
+    if key in known or key in batch.place:
         return
     batch.fresh.append(item)
-    batch.place[event.key] = len(batch.fresh)
+    batch.place[key] = len(batch.fresh)
     try:
-        fold(rows, item.read, item.content, len(batch.fresh))
+        fold(rows, item.read, item.content, len(batch.fresh), item.touched)
         caused = react(rows, item.read)
     except NotLoaded as error:
         batch.missing.update(dict.fromkeys(error.addresses))
         return
-    for effect in caused:
-        _take(rows, batch, prepare(effect), known)
     if caused:
-        batch.caused[event.key] = caused
-
-
-def wanted(units: Sequence[Unit]) -> dict[Address, None]:
-    """The aggregates that already decided events touch, to be loaded in one round trip."""
-    found: dict[Address, None] = {}
-    for unit in units:
-        for event in unit.events:
-            found.update(dict.fromkeys(touches(event)))
-    return found
+        for effect in caused:
+            _take(rows, batch, prepare(effect), known)
+        batch.caused[key] = caused
 
 
 def recorded(events: Sequence[Event]) -> Decider:

@@ -49,9 +49,12 @@ def touches(event: Event) -> tuple[Address, ...]:
     return tuple(found)
 
 
-def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int) -> None:
-    """Write what `event` changes into `rows`; `body_hash` is its content hash, `at` its place in the journal or in the batch."""
-    addresses = touches(event)
+def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int, touched: tuple[Address, ...] | None = None) -> None:
+    """Write what `event` changes into `rows`; `body_hash` is its content hash, `at` its place in the journal or in the batch.
+
+    `touched` is `touches(event)` where the caller has it.
+    """
+    addresses = touches(event) if touched is None else touched
     rows.require(addresses)
     family = event.type.partition(".")[0]
     if family == "knowledge":

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from domain.retrieval.query import Matched
 
 SMALL = 8
 """In fewer nodes than this, no word counts as common: with three nodes, two of them share most words."""
-_STATES = {"confirmed": 0, "proposed": 1, "challenged": 2}
+_STATES: Final[Mapping[str, int]] = {"confirmed": 0, "proposed": 1, "challenged": 2}
 
 
 @dataclass(frozen=True, slots=True)

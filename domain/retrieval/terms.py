@@ -73,8 +73,8 @@ def terms(text: str) -> tuple[str, ...]:
     plain = unicodedata.normalize("NFKC", text.replace("’", "'"))
     plain = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), plain)
     found: dict[str, None] = {}
-    for compound in _COMPOUND.finditer(plain):
-        for piece in _pieces(compound[0]):
+    for compound in dict.fromkeys(_COMPOUND.findall(plain)):
+        for piece in _pieces(compound):
             for term in _forms(piece):
                 found.setdefault(term)
     return tuple(found)

@@ -6,6 +6,7 @@ Texts may be long: a `Text` is a plain string up to 16 KB, else a reference to a
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from domain.contracts.payloads import INLINE_BYTES as INLINE_BYTES
@@ -174,7 +175,7 @@ class SourceNote(Happened):
     text: str | None = None
 
 
-PRODUCED = {
+PRODUCED: Mapping[str, type[Happened]] = {
     "run.opened": RunOpened,
     "run.closed": RunClosed,
     "frame.opened": FrameOpened,

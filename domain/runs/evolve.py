@@ -7,6 +7,7 @@ trajectory stays the same however often it is read.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from domain.journal.event import Event
 from domain.runs.state import Frame, Operation, Run, Task
 
 _STARTED = frozenset({"tool.started", "mcp.call.started", "delegation.started"})
-_ENDED = {
+_ENDED: Mapping[str, str] = {
     "tool.completed": "completed",
     "tool.failed": "failed",
     "tool.uncertain": "uncertain",
@@ -159,24 +160,23 @@ def evolve_operation(operation: Operation | None, event: Event, at: int) -> Oper
     started = event.type in _STARTED
     if not started and operation.ended_event is not None:
         return replace(operation, version=at, late=operation.late + 1)
-    told = {
-        "version": at,
-        "frame_id": operation.frame_id or event.frame,
-        "tool": operation.tool or _text(data.get("tool")),
-        "command": operation.command or _text(data.get("command")),
-        "argv": operation.argv or _argv(data.get("argv")),
-        "workspace": operation.workspace or event.workspace,
-    }
-    if started:
-        return replace(operation, **told, started_event=operation.started_event or event.event_id)
-    return replace(
-        operation,
-        **told,
-        state=_ENDED[event.type],
-        exit_code=_integer(data.get("exit_code")),
-        success=_flag(data.get("success")),
-        success_basis=_text(data.get("success_basis")),
-        ended_event=event.event_id,
+    return Operation(
+        project_id=operation.project_id,
+        run_id=operation.run_id,
+        operation_id=operation.operation_id,
+        version=at,
+        frame_id=operation.frame_id or event.frame,
+        tool=operation.tool or _text(data.get("tool")),
+        command=operation.command or _text(data.get("command")),
+        argv=operation.argv or _argv(data.get("argv")),
+        workspace=operation.workspace or event.workspace,
+        state=operation.state if started else _ENDED[event.type],
+        exit_code=operation.exit_code if started else _integer(data.get("exit_code")),
+        success=operation.success if started else _flag(data.get("success")),
+        success_basis=operation.success_basis if started else _text(data.get("success_basis")),
+        started_event=(operation.started_event or event.event_id) if started else operation.started_event,
+        ended_event=operation.ended_event if started else event.event_id,
+        late=operation.late,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from temporalio.exceptions import ApplicationError
 
 from activities.importing import Importing
 from activities.postgres.journal import Journal, Receipt
@@ -24,7 +25,7 @@ from tests.support.installation import ORIGIN_KEY, Installation, installed
 
 EXAMPLES = ROOT / "examples"
 SESSION = EXAMPLES / "ledger-rounding-1.jsonl"
-FILES = sorted(path for path in EXAMPLES.rglob("*") if path.suffix in (".jsonl", ".json", ".traj"))
+FILES = [*sorted(EXAMPLES.glob("ledger-*.jsonl")), *sorted((EXAMPLES / "formats").iterdir())]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -155,7 +156,7 @@ async def test_killed_at_any_append_and_repeated_it_is_as_if_nothing_had_been(
         activity = importing(installation, Dying(installation, dies_at, committed=committed))
         try:
             answer = await activity.import_transcript(request)
-        except Exception as error:
+        except ApplicationError as error:
             assert "killed" in str(error)
             dies_at += 1
     assert dies_at > 3

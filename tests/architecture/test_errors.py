@@ -30,7 +30,7 @@ def test_every_error_is_listed_and_says_a_sentence() -> None:
 
 def test_the_sentence_is_the_docstring_and_then_the_detail() -> None:
     assert str(TemporalityError()) == "Temporality could not do what was asked."
-    assert str(TemporalityError("The limit is 3.")) == "Temporality could not do what was asked. The limit is 3."
+    assert str(TemporalityError("the limit is 3")) == "Temporality could not do what was asked: the limit is 3"
 
 
 def test_an_unlisted_class_answers_as_its_parent() -> None:

@@ -53,8 +53,8 @@ class Command:
     def __call__(self, *words: str | Path, stdin: str = "") -> Ran:
         """In this process, in a thread of its own, because the command brings its own event loop."""
         out, err = io.StringIO(), io.StringIO()
-        seen = mock.patch.dict(os.environ, self.environment(), clear=True)
-        with _streams(out, err, stdin), seen, ThreadPoolExecutor(1) as thread:
+        environment = mock.patch.dict(os.environ, self.environment(), clear=True)
+        with _streams(out, err, stdin), environment, ThreadPoolExecutor(1) as thread:
             code = thread.submit(run_words, [str(word) for word in words]).result()
         return Ran(code, out.getvalue(), err.getvalue())
 
@@ -69,5 +69,6 @@ class Command:
 
 @contextlib.contextmanager
 def _streams(out: io.StringIO, err: io.StringIO, stdin: str) -> Iterator[None]:
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), mock.patch("sys.stdin", io.StringIO(stdin)):
+    patched = mock.patch("sys.stdin", io.StringIO(stdin))
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), patched:
         yield

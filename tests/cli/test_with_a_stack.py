@@ -119,7 +119,7 @@ def test_a_table_and_reasons_for_people(temporality: Command, tmp_path: Path) ->
     (tmp_path / "notes.txt").write_text("plain words")
     ran = temporality("import", tmp_path, FIRST, "--project", "table")
     assert ran.code == 0 and ran.err == ""
-    assert "claude-code" in ran.out and "skipped: it is plain text" in ran.out
+    assert "claude-code" in ran.out and "skipped 1 file: it is plain text" in ran.out
     assert "2 files: 1 imported, 1 skipped" in ran.out
     assert "\x1b[" not in ran.out, "no colours and no bars where nobody looks"
 

@@ -1,12 +1,20 @@
 """One server and one worker for all tests of workflows, and a project of its own for each test."""
 
+import asyncio
+import functools
+import inspect
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
 
 import pytest
 from temporalio.testing import WorkflowEnvironment
 
 from tests.workflows.world import World, server
+
+HERE = Path(__file__).parent
+TEST_SECONDS = 60.0
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +36,20 @@ async def world(env: WorkflowEnvironment) -> AsyncIterator[World]:
 def project(request: pytest.FixtureRequest) -> str:
     """A project that no other test uses."""
     return re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower()).strip("-")[:120]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A workflow that never ends fails its test instead of holding up the others."""
+    for item in items:
+        test = getattr(item, "obj", None)
+        if item.path.parent == HERE and inspect.iscoroutinefunction(test):
+            setattr(item, "obj", _within_a_minute(test))  # noqa: B010 (not every item has one)
+
+
+def _within_a_minute(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Coroutine[Any, Any, None]]:
+    @functools.wraps(test)
+    async def timed(*args: Any, **kwargs: Any) -> None:
+        async with asyncio.timeout(TEST_SECONDS):
+            await test(*args, **kwargs)
+
+    return timed

@@ -68,7 +68,7 @@ async def test_an_error_crosses_by_name_and_is_not_tried_again(client: Client) -
     activity = failed.value.cause
     assert isinstance(activity, ActivityError)
     assert isinstance(activity.cause, ApplicationError)
-    assert "could not do what was asked. -3 is below zero." in str(activity.cause)
+    assert "could not do what was asked: -3 is below zero." in str(activity.cause)
     assert failed_as(activity, TemporalityError)
     assert len(doubler.calls) == 1
 

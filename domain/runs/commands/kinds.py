@@ -4,6 +4,7 @@ A name such as `lint:js` or `unit-test` was chosen by people; only whole words o
 """
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -21,7 +22,7 @@ class CheckKind(StrEnum):
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
 
-_MEANINGS = {
+_MEANINGS: Mapping[CheckKind, str] = {
     CheckKind.TEST: "test tests spec specs unittest unittests unit e2e coverage pytest jest vitest runtests",
     CheckKind.LINT: "lint linter lints eslint ruff flake8 pylint clippy checkstyle rubocop stylelint golangci",
     CheckKind.CHECK: "check checks verify validate",
@@ -29,7 +30,7 @@ _MEANINGS = {
     CheckKind.BUILD: "build builds compile assemble all bundle",
     CheckKind.TYPECHECK: "typecheck types tsc mypy pyright typing",
 }
-_KIND_OF_WORD = {word: kind for kind, words in _MEANINGS.items() for word in words.split()}
+_KIND_OF_WORD: Mapping[str, CheckKind] = {word: kind for kind, words in _MEANINGS.items() for word in words.split()}
 
 _SPOILING = frozenset(
     "fix autofix watch dev serve server start stop clean cleanup update updates install uninstall deploy publish push"

@@ -107,7 +107,7 @@ def _list(items: tuple[Item, ...], state: _State, outermost: bool) -> _Outcome:
         is_last = place == len(items) - 1
         done = _chain(item, state)
         hidden += done.hidden
-        stops_on_failure = outermost and done.state.errexit and not item.others and not item.first.negated
+        stops_on_failure = outermost and state.errexit and not item.others and not item.first.negated
         if item.in_background:
             hidden += ("`&` leaves a command running whose exit code the line does not have",)
         elif is_last or stops_on_failure:
@@ -115,8 +115,12 @@ def _list(items: tuple[Item, ...], state: _State, outermost: bool) -> _Outcome:
         else:
             if done.parts:
                 hidden += ("`;` or a newline is followed by another command, whose exit code the line has",)
-            state = _after_possible_failure(state, done.state, alone=not item.others)
+            state = _after_possible_failure(state, done.state, alone=_is_one_command(item))
     return _Outcome(parts, state, hidden)
+
+
+def _is_one_command(item: Item) -> bool:
+    return not item.others and len(item.first.members) == 1 and isinstance(item.first.members[0], Command)
 
 
 def _chain(item: Item, start: _State) -> _Outcome:
@@ -152,7 +156,8 @@ def _pipeline(pipeline: Pipeline, state: _State) -> _Outcome:
     members = [_member(member, state) for member in pipeline.members]
     hidden = tuple(reason for member in members for reason in member.hidden)
     if pipeline.negated:
-        return _Outcome((), state, (*hidden, "`!` turns the exit code round"))
+        after = _after_possible_failure(state, members[0].state, alone=False) if len(members) == 1 else state
+        return _Outcome((), after, (*hidden, "`!` turns the exit code round"))
     if len(members) == 1:
         return members[0]
     if state.pipefail:

@@ -62,7 +62,7 @@ REFUSED_ANYWHERE = _set(
 _NPM_TAKES = _set("-w --workspace -F --filter --loglevel --userconfig")
 _JAVA_SKIPS = MappingProxyType({"-DskipTests": BUILD, "-Dmaven.test.skip": BUILD})
 
-_PYTHON = {
+_PYTHON: Mapping[str, Tool] = {
     "pytest": Tool(
         TEST,
         refuses=_set(
@@ -112,7 +112,7 @@ _PYTHON = {
     "manage.py": Tool(subcommands=_kinds(test="test", check="check")),
 }
 
-_SCRIPT_RUNNERS = {
+_SCRIPT_RUNNERS: Mapping[str, Tool] = {
     "npm": Tool(
         subcommands=_kinds(test="test,t,tst"),
         names_after=_set("run run-script rum urn"),
@@ -140,7 +140,7 @@ _SCRIPT_RUNNERS = {
     ),
 }
 
-_JAVASCRIPT = {
+_JAVASCRIPT: Mapping[str, Tool] = {
     "jest": Tool(TEST, refuses=_set("-u --listTests --showConfig --clearCache")),
     "vitest": Tool(TEST, refuses=_set("-u -w --update watch dev list init bench")),
     "mocha": Tool(TEST, refuses=_set("-w --list-files")),
@@ -190,7 +190,7 @@ _JAVASCRIPT = {
     "forge": Tool(subcommands=_kinds(test="test", build="build"), refuses=_set("-w")),
 }
 
-_COMPILED = {
+_COMPILED: Mapping[str, Tool] = {
     "go": Tool(
         subcommands=_kinds(test="test", vet="vet", build="build"),
         becomes=_kinds(build="-c"),
@@ -255,7 +255,7 @@ _COMPILED = {
     "javac": Tool(BUILD, refuses=_set("-version")),
 }
 
-_OTHER = {
+_OTHER: Mapping[str, Tool] = {
     "make": Tool(
         names=99,
         takes=_set("-f -I -l -o -W --file --makefile --include-dir --load-average --old-file --what-if"),

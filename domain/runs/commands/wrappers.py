@@ -6,6 +6,7 @@ go to the workspace, the rest is dropped. A launcher that picks another program 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from domain.runs.commands.directories import resolve
@@ -29,7 +30,7 @@ class _Wrapper:
     assigns: bool = False
 
 
-_WRAPPERS = {
+_WRAPPERS: Mapping[str, _Wrapper] = {
     "time": _Wrapper(takes=frozenset({"-f", "-o", "--format", "--output"})),
     "nice": _Wrapper(takes=frozenset({"-n", "--adjustment"})),
     "ionice": _Wrapper(takes=frozenset({"-c", "-n", "--class", "--classdata"}), ends=frozenset({"-p", "-P", "-u"})),
@@ -62,7 +63,7 @@ class _Mover:
     attached: bool = False
 
 
-_MOVERS = {
+_MOVERS: Mapping[str, _Mover] = {
     "make": _Mover(frozenset({"-C", "--directory"}), attached=True),
     "gmake": _Mover(frozenset({"-C", "--directory"}), attached=True),
     "ninja": _Mover(frozenset({"-C"}), attached=True),

@@ -154,6 +154,8 @@ def test_dangling_and_cyclic_parents_are_noted() -> None:
     circles = [event.data["records"] for event in outcome.notes("cyclic_parents")]
     assert sorted(circles) == [[uid(1), uid(2), uid(3)], [uid(4)]]
     assert uid(99) in outcome.notes("dangling_parent")[0].data["text"]
+    alone = imported(lines_of(user(1, "a"), agent(2, text("b"), parent=2), agent(3, text("c"), parent=2)))
+    assert alone.counts.anomalies == {"cyclic_parents": 1} and len(alone.of("turn.agent")) == 2
 
 
 HOSTILE = ("../../etc/passwd", "a\nb\tc", "x" * 2000, "%2F", " ", "\u202e\u0000", "\U0001f600" * 300)

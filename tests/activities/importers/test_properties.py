@@ -110,7 +110,7 @@ def test_records_with_fields_of_any_type_are_kept(data: st.DataObject) -> None:
             blocks = held.get("content")
             if data.draw(st.booleans()) and isinstance(blocks, list) and blocks and isinstance(blocks[0], dict):
                 held = blocks[0]
-        key = data.draw(st.sampled_from(sorted(held)))
+        key = data.draw(st.sampled_from(sorted(held) or ["type"]))
         held[key] = data.draw(json_values)
     body = lines_of(*_writable(records))
     reader = READERS[0]
@@ -149,6 +149,9 @@ def test_a_prefix_of_lines_is_a_prefix_of_events(end: int, seed: int) -> None:
     if isinstance(recognise(short), NotATranscript) or isinstance(recognise(long), NotATranscript):
         return
     whole = {event.key: event for event in imported(long).events}
-    for event in imported(short).events:
+    copy = imported(short)
+    if any(closing.native is None for closing in copy.closings):
+        return  # a copy too short to hold a session's id is a run of its own
+    for event in copy.events:
         if event.sequence is not None:
             assert event.key in whole and whole[event.key].origin_hash == event.origin_hash

@@ -4,12 +4,9 @@ The secrets are put together from parts here, so that no scanner takes this file
 """
 
 import json
-import os
 import random
 import string
-import time
 from base64 import b64encode
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -449,32 +446,26 @@ def test_a_known_form_is_found_in_any_surroundings(around: str, form: tuple[str,
         "\\\\\\\\",
     ],
 )
-def test_time_grows_with_length_alone(piece: str) -> None:
-    _redact_within_seconds(piece, length=200_000, seconds=2)
+def test_hostile_text_is_read_to_its_end(piece: str) -> None:
+    _redact_whole(piece, length=200_000)
 
 
 @pytest.mark.parametrize("piece", ["password='", "sig=", "-us1", ":AA", "a1B2c3D4e5F6g7H8 ", "xoxb-1-", "aB3/"])
-def test_a_megabyte_of_the_slowest_takes_seconds(piece: str) -> None:
-    _redact_within_seconds(piece, length=1_000_000, seconds=10)
+def test_a_megabyte_of_the_slowest_is_read_to_its_end(piece: str) -> None:
+    _redact_whole(piece, length=1_000_000)
 
 
-def _redact_within_seconds(piece: str, length: int, seconds: float) -> None:
+def _redact_whole(piece: str, length: int) -> None:
+    """A form that tries again and again would not come to the end of this, nor see the secret that stands there."""
+    secret = "ghp_Zq7Rk2Wv9Lx4Tn8Bm1Yc5Hd3Jf6Gs0Pa2Qe"
     text = (piece * (length // len(piece) + 1))[:length]
-    started = time.process_time()
-    KEYED.redact_text(text)
-    assert time.process_time() - started < seconds
-
-
-def _shared_texts() -> Iterator[Path]:
-    root = Path(os.environ.get("TEMPORALITY_SHARED", Path(__file__).parents[3] / ".." / "shared"))
-    return (path for path in sorted((root / "data" / "trajectories").rglob("*")) if path.is_file())
+    assert secret not in KEYED.redact_text(f"{text}\n\n{secret}")[0]
 
 
 @pytest.mark.shared
-def test_real_transcripts_hold_no_false_finding() -> None:
-    paths = list(_shared_texts())
-    if not paths:
-        pytest.skip("the shared transcripts are not here; set TEMPORALITY_SHARED to the folder that holds data/")
+def test_real_transcripts_hold_no_false_finding(shared_data: Path) -> None:
+    paths = [path for path in sorted((shared_data / "trajectories").rglob("*")) if path.is_file()]
+    assert paths
     found = {
         path.name: dict(kinds) for path in paths if (kinds := KEYED.redact_text(path.read_text(errors="replace"))[1])
     }

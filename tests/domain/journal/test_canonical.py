@@ -12,7 +12,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.journal.canonical import MAX_INTEGER, NotAdmitted, admit, canonical, plainly
+from domain.journal.canonical import MAX_INTEGER, NotAdmitted, admit, canonical, is_plain, plainly
 from domain.journal.chain import GENESIS, link
 from domain.journal.event import Event, id_refusal, stamp
 from domain.projections.batch import prepare
@@ -41,7 +41,7 @@ def test_what_json_can_carry_is_written_as_rfc_8785_writes_it(document: dict[str
 
 @given(documents)
 def test_the_fast_way_is_taken_only_where_reading_back_gives_the_document(document: dict[str, Any]) -> None:
-    body = plainly(document)
+    body = plainly(document) if is_plain(document) else None
     if body is not None:
         assert body == rfc8785.dumps(document)
         assert orjson.loads(body) == document

@@ -87,14 +87,14 @@ def cited(*hashes: str, run: str = "r1") -> tuple[dict[str, str], ...]:
     return tuple({"ref": f"e-{name}", "type": "tool_result", "content_hash": name, "run": run} for name in hashes)
 
 
-def test_what_is_cited_grows_by_proposing_and_confirming_only() -> None:
+def test_what_is_cited_grows_by_proposing_and_confirming_and_its_runs_by_using_too() -> None:
     node = after(
         proposed("p", "k", evidence=cited("b", "a")),
         proposed("p", "k", "2", evidence=cited("c", run="r2")),
         knows("p", "used", "k", "3", data=WORDS["used"], evidence=cited("d", run="r3")),
         knows("p", "confirmed", "k", "4", data=WORDS["confirmed"], evidence=cited("e", run="r4")),
     )
-    assert (node.cited, node.runs) == (("a", "b", "c", "e"), ("r1", "r2", "r4"))
+    assert (node.cited, node.runs) == (("a", "b", "c", "e"), ("r1", "r2", "r3", "r4"))
 
 
 def test_a_confirmed_challenge_leaves_no_reason_behind() -> None:

@@ -1,6 +1,5 @@
 """How texts become terms, as a table, and what holds for every term."""
 
-import time
 import unicodedata
 
 import pytest
@@ -155,8 +154,5 @@ def test_every_term_finds_itself(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", ["a", "a-", "aB", "1,000", "1.", "_", "'", "猫", "a/", "::a", "я", "\u0301", "a#", "++"]
 )
-def test_time_grows_with_length_alone(piece: str) -> None:
-    text = piece * (200_000 // len(piece))
-    started = time.process_time()
-    terms(text)
-    assert time.process_time() - started < 3
+def test_hostile_text_is_read_to_its_end(piece: str) -> None:
+    assert "lastword" in terms(f"{piece * (200_000 // len(piece))} lastword")

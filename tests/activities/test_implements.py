@@ -75,7 +75,7 @@ async def test_an_error_leaves_with_its_name_its_sentence_and_no_cause(monkeypat
     with pytest.raises(ApplicationError) as failed:
         await Store().append(Append("it"))
     assert failed.value.type == "Busy"
-    assert failed.value.message == "The store is busy. Try it again."
+    assert failed.value.message == "The store is busy: try it again"
     assert not failed.value.non_retryable
     assert failed.value.__cause__ is None
 

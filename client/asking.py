@@ -30,6 +30,9 @@ MOMENTARY_STATUSES: Final = frozenset(
         RPCStatusCode.ABORTED,
         RPCStatusCode.DEADLINE_EXCEEDED,
         RPCStatusCode.CANCELLED,
+        # the connection broke while the answer was on its way ("transport error")
+        RPCStatusCode.UNKNOWN,
+        RPCStatusCode.INTERNAL,
     }
 )
 

@@ -14,11 +14,12 @@ from activities.importers.peek import HEAD_BYTES, Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
 from activities.importers.readers.openai_chat import OpenAiChat
 from activities.importers.readers.openhands import OpenHandsV0
+from activities.importers.readers.pi import Pi
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
 from domain.runs.transcript import TranscriptReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), OpenHandsV0(), OpenAiChat())
+READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), OpenHandsV0(), OpenAiChat(), Pi())
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,8 @@ def _foreign(seen: Peek) -> str | None:
     for record in seen.records[:8]:
         if isinstance(record.get("payload"), Mapping) and isinstance(record.get("type"), str) and "timestamp" in record:
             return "a Codex rollout"
-        if (
-            "record_type" in record
-            or (record.get("type") == "session" and "provider" in record)
-            or record.get("type") == "model_change"
-        ):
-            return "a Codex rollout" if "record_type" in record else "a pi session"
+        if "record_type" in record:
+            return "a Codex rollout"
         if "resourceSpans" in record:
             return "an OpenTelemetry trace"
     document = seen.document

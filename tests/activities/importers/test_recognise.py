@@ -81,7 +81,6 @@ MINI = [
         (orjson.dumps({"messages": MINI, "trajectory_format": "mini-swe-agent-1.1"}), "skipped", "mini-swe-agent"),
         (lines_of({"timestamp": "t", "type": "session_meta", "payload": {"id": 1}}), "skipped", "Codex"),
         (lines_of({"id": "x", "timestamp": "t"}, {"record_type": "state"}), "skipped", "Codex"),
-        (lines_of({"type": "session", "id": "x", "provider": "p", "cwd": "/"}), "skipped", "pi session"),
         (lines_of({"resourceSpans": []}), "skipped", "OpenTelemetry"),
         (
             orjson.dumps({"question": "q", "question_ID": "1", "history": [{"role": "a", "content": "b"}]}),

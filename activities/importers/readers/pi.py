@@ -56,14 +56,14 @@ class Pi:
 
 
 def _is_entry(record: Mapping[str, Any]) -> bool:
-    kind = record.get("type")
+    kind = word(record.get("type"))
     if "payload" in record or "sessionId" in record or "uuid" in record:
         return False
     if kind == "session":
         return isinstance(record.get("id"), str) and isinstance(record.get("cwd"), str)
     if kind in _CHANGES:
         return "modelId" in record or "thinkingLevel" in record
-    return kind == "message" and mapping(record.get("message")).get("role") in _ROLES
+    return kind == "message" and word(mapping(record.get("message")).get("role")) in _ROLES
 
 
 def _session_id(value: Any) -> str | None:

@@ -68,8 +68,7 @@ class Session:
     def _remember(self, record: Fact, message: Mapping[str, Any]) -> None:
         if record.native_id is None:
             return
-        role = message.get("role")
-        flags = {"user": TALK | PROMPT, "assistant": TALK | ANSWER}.get(role if isinstance(role, str) else "", 0)
+        flags = {"user": TALK | PROMPT, "assistant": TALK | ANSWER}.get(word(message.get("role")) or "", 0)
         self._lineage.add(Node(record.native_id, record.parent, flags, content=short_hash(record.raw)), None)
 
     def _facts(

@@ -22,7 +22,9 @@ from tests.activities.importers.test_sameness import check_longer, said
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "formats"
 EXAMPLES = {
+    "mini-swe-agent.json": "mini-swe-agent",
     "pi.jsonl": "pi",
+    "who-and-when.json": "who-and-when",
 }
 LINES = sorted(name for name in EXAMPLES if name.endswith(".jsonl"))
 DOCUMENTS = sorted(name for name in EXAMPLES if name.endswith(".json"))

@@ -188,6 +188,30 @@ def test_pi_sessions_hold_what_was_counted(shared_data: Path) -> None:
         assert open_calls == cut and len(cut) == expected["tool_calls"] - expected["tool_results"]
 
 
+WHO_AND_WHEN: dict[str, Figure] = {
+    "steps": lambda outcome, _: len({event.data["step"] for event in outcome.events if "step" in event.data}),
+    "mistake_agent": lambda outcome, _: outcome.events[0].data["labels"]["mistake_agent"],
+    "mistake_step": lambda outcome, _: outcome.events[0].data["labels"]["mistake_step"],
+}
+
+
+def test_who_and_when_runs_hold_what_was_counted(shared_data: Path) -> None:
+    files = _expected(shared_data, "who-and-when")
+    assert len(files) == 60
+    agents = 0
+    for name, expected in files.items():
+        body = _body(shared_data, name)
+        outcome = imported(body, name)
+        assert {key: WHO_AND_WHEN[key](outcome, body) for key in expected} == expected, name
+        assert outcome.closings[0].outcome == "failed" and not outcome.counts.anomalies and not outcome.counts.unknown
+        executed = sum(m["content"].startswith("exitcode: ") for m in orjson.loads(body)["history"])
+        assert outcome.counts.tool_calls == outcome.counts.tool_results == executed, name
+        at_fault = [e for e in outcome.events if e.data.get("step") == int(expected["mistake_step"])]
+        agents += any(event.data["agent"] == expected["mistake_agent"] for event in at_fault)
+    # three labels name another agent than the one that wrote the step
+    assert agents == 57
+
+
 def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
     files = sorted((shared_data / "trajectories" / "openai-chat").glob("*.json"))
     assert files

@@ -20,7 +20,8 @@ from activities.postgres import events as stored
 from activities.postgres import states
 from activities.postgres.journal import Journal
 from activities.postgres.pool import Database
-from activities.sealing import Sealer
+from activities.sealing import Clean, Sealer
+from domain.contracts.errors import MalformedMessage
 from domain.contracts.ids import digest_id
 from domain.contracts.imports import ImportAnswer, ImportedRun, ImportInput, RefusedRecord
 from domain.extraction.versions import EXTRACTED, EXTRACTOR
@@ -119,24 +120,26 @@ class Importing:
         return _Import(request, first, receipt.written[1].seq)
 
     async def _take_all(self, work: _Import, assembled: Iterator[Assembled]) -> None:
-        """Read in a thread, append here: the file is parsed while the batch before it becomes durable."""
-        reading = asyncio.create_task(asyncio.to_thread(_next_batch, assembled))
+        """Read in a thread, append here: the file is parsed and redacted while the batch before it becomes durable."""
+        reading = asyncio.create_task(asyncio.to_thread(_next_batch, assembled, self._sealer))
         try:
             while batch := await reading:
-                reading = asyncio.create_task(asyncio.to_thread(_next_batch, assembled))
+                reading = asyncio.create_task(asyncio.to_thread(_next_batch, assembled, self._sealer))
                 await self._take(work, batch)
                 tell_progress({"events": work.read, "runs": len(work.runs), "refused": len(work.refused)})
         finally:
             # a thread cannot be stopped: the file may be closed only after it has let go of it
             await asyncio.wait([reading])
 
-    async def _take(self, work: _Import, batch: list[Assembled]) -> None:
+    async def _take(self, work: _Import, batch: list[_Read]) -> None:
+        await self._sealer.keep(
+            work.request.project, (b for item in batch if isinstance(item, Clean) for b in item.bodies)
+        )
         pending: list[Event] = []
         for item in batch:
-            if isinstance(item, Event):
-                pending.append(await self._timed(work, item))
-                continue
-            if isinstance(item, Refused):
+            if isinstance(item, Clean):
+                pending.append(await self._timed(work, item.event))
+            elif isinstance(item, Refused):
                 work.refuse(item.where, item.reason)
             elif isinstance(item, FileEnd):
                 work.counts = item.counts
@@ -158,9 +161,8 @@ class Importing:
             return
         ready: list[Prepared] = []
         for event in events:
-            sealed = await self._sealer.seal(event)
             try:
-                ready.append(prepare(sealed))
+                ready.append(prepare(event))
             except NotAdmitted as error:
                 work.refuse(f"event {event.sequence} of run {event.run}", str(error))
         receipt = await self._journal.append(work.request.project, [item.event for item in ready], ready)
@@ -249,5 +251,15 @@ def _say(request: ImportInput, kind: str, event_id: str, data: dict[str, object]
     return Event(request.project, SOURCE, event_id, kind, request.requested_at, data)
 
 
-def _next_batch(assembled: Iterator[Assembled]) -> list[Assembled]:
-    return list(islice(assembled, BATCH_EVENTS))
+_Read = Clean | RunClosing | Refused | FileEnd
+
+
+def _next_batch(assembled: Iterator[Assembled], sealer: Sealer) -> list[_Read]:
+    return [_clean(item, sealer) if isinstance(item, Event) else item for item in islice(assembled, BATCH_EVENTS)]
+
+
+def _clean(event: Event, sealer: Sealer) -> Clean | Refused:
+    try:
+        return sealer.clean(event)
+    except MalformedMessage as error:
+        return Refused(f"event {event.sequence} of run {event.run}", str(error))

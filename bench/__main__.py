@@ -12,7 +12,8 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import appends, reads
+from bench import appends, deciding, imports, reads
+from bench.installation import Installation, installation
 from bench.measure import Bar
 from bench.place import Place, place
 from bench.report import table, write
@@ -28,21 +29,35 @@ BENCHES: dict[str, Bench] = {
     "verify": reads.verifying,
 }
 
+WHOLE: dict[str, Callable[[Place, Installation], Awaitable[list[Bar]]]] = {
+    "import": imports.against_activities,
+    "long": imports.long_file,
+    "decide": deciding.deciding,
+    "histories": imports.histories,
+    "memory": imports.memory,
+}
+"""Those that need servers and a worker; `memory` comes last, for its figure is of everything the worker did."""
+
 
 async def measure(arguments: argparse.Namespace) -> list[Bar]:
     """The bars of every bench asked for, in order."""
     found: list[Bar] = []
+
+    async def run(name: str, bars: Awaitable[list[Bar]]) -> None:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        for bar in await bars:
+            print(f"  {bar.name}: {bar.value:.2f}{bar.unit} ({bar.wanted}); {bar.detail}", file=sys.stderr, flush=True)
+            found.append(bar)
+
     async with place(arguments.shared, quick=arguments.quick) as here:
         for name, bench in BENCHES.items():
-            if arguments.only and arguments.only not in name:
-                continue
-            print(f"{name} ...", file=sys.stderr, flush=True)
-            bars = await bench(here)
-            for bar in bars:
-                print(
-                    f"  {bar.name}: {bar.value:.2f}{bar.unit} ({bar.wanted}); {bar.detail}", file=sys.stderr, flush=True
-                )
-            found.extend(bars)
+            if arguments.only in name:
+                await run(name, bench(here))
+        if any(arguments.only in name for name in WHOLE):
+            async with installation(here) as running:
+                for name, whole in WHOLE.items():
+                    if arguments.only in name:
+                        await run(name, whole(here, running))
     return found
 
 

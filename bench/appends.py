@@ -17,14 +17,17 @@ async def single(place: Place) -> list[Bar]:
     count = place.size(full=300, quick=60)
     journal = Journal(place.database)
 
+    rounds = range(place.rounds + 1)
+    events = [list(session("single", f"r{number}", count)) for number in rounds]
+    rows = [bare_rows(said, number * count) for number, said in enumerate(events)]
+
     async def floor(number: int) -> None:
-        rows = bare_rows(list(session("bare-single", f"r{number}", count)), number * count)
         async with place.database.connection() as connection:
-            for row in rows:
+            for row in rows[number]:
                 await connection.execute(ONE.encode(), row)
 
     async def append(number: int) -> None:
-        for event in session("single", f"r{number}", count):
+        for event in events[number]:
             await journal.append("single", [event])
 
     times = await interleaved(place.rounds, {"floor": floor, "append": append})
@@ -39,21 +42,30 @@ async def batches(place: Place) -> list[Bar]:
     count, size = place.size(full=40, quick=8), 100
     journal = Journal(place.database)
 
+    rounds, steps = range(place.rounds + 1), range(count)
+    events = [[list(session("batch", f"r{number}", size, step * size)) for step in steps] for number in rounds]
+    rows = [
+        [
+            columns_of(bare_rows(list(session("bare-batch", f"r{n}", size, k * size)), (n * count + k) * size + 1))
+            for k in steps
+        ]
+        for n in rounds
+    ]
+
     async def floor(number: int) -> None:
-        for batch in range(count):
-            events = list(session("bare-batch", f"r{number}", size, batch * size))
-            rows = columns_of(bare_rows(events, (number * count + batch) * size + 1))
+        for columns in rows[number]:
             async with place.database.scoped("bare-batch") as connection:
-                await connection.execute(INSERT.format(table="journal.events").encode(), rows)
+                await connection.execute(INSERT.format(table="journal.events").encode(), columns)
 
     async def append(number: int) -> None:
-        for batch in range(count):
-            await journal.append("batch", list(session("batch", f"r{number}", size, batch * size)))
+        for batch in events[number]:
+            await journal.append("batch", batch)
 
     times = await interleaved(place.rounds, {"floor": floor, "append": append})
     each, bare = times["append"].median / count * 1e3, times["floor"].median / count * 1e3
     rate = size / each * 1e3
-    own = f"own cost {(each - bare) / size * 1e3:.0f} us an event"
+    cpu = times["append"].cpu_median / count / size * 1e6
+    own = f"own cost {(each - bare) / size * 1e3:.0f} us an event, {cpu:.0f} us of CPU in the worker"
     detail = f"{each:.1f} ms a batch ({rate:,.0f} events/s), bare {bare:.1f} ms; {own}"
     return [Bar("Batch of 100 with folds", bare / each, least=0.5, aim="0.7", detail=detail)]
 

@@ -56,7 +56,7 @@ async def interleaved(rounds: int, contenders: Mapping[str, Run]) -> dict[str, T
     wall: dict[str, list[float]] = {name: [] for name in contenders}
     cpu: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
-        order = list(contenders) if number % 2 else list(reversed(list(contenders)))
+        order = list(contenders) if number % 2 else list(contenders)[::-1]
         for name in order:
             gc.collect()
             started, used = time.perf_counter(), time.process_time()

@@ -7,11 +7,11 @@ Aggregates are kept in memory as of the project's head; when another worker move
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import psycopg
 
@@ -35,6 +35,7 @@ from domain.projections.batch import (
     row_version,
 )
 from domain.projections.fold import FOLD_VERSION
+from domain.runs.state import FRAMES, OPERATIONS, RUNS, TASKS
 
 MAX_MERGED_EVENTS = 2_000
 MAX_CACHED_ROWS = 4_000
@@ -42,6 +43,8 @@ MAX_CACHED_ROWS = 4_000
 MAX_LANES = 200
 MAX_ATTEMPTS = 50
 """How often one transaction is folded anew before its caller is told to come again."""
+
+_OFTEN_NEW: Final = frozenset({RUNS, FRAMES, TASKS, OPERATIONS})
 
 Status = Literal["recorded", "duplicate", "conflict"]
 
@@ -84,13 +87,45 @@ class _Lane:
     task: asyncio.Task[list[Receipt]] | None = None
     head: int = -1
     cache: dict[Address, Any] = field(default_factory=dict[Address, Any])
+    # what stands in the cache as absent and was never asked for
+    guessed: set[Address] = field(default_factory=set[Address])
+    # the last append held events that were recorded before: a file that is imported again is so from end to end
+    repeating: bool = False
 
     @property
     def idle(self) -> bool:
         return self.task is None and not self.queue
 
     def forget(self) -> None:
-        self.head, self.cache = -1, {}
+        self.head, self.cache, self.guessed = -1, {}, set()
+
+    def guess(self, addresses: Iterable[Address]) -> None:
+        for address in addresses:
+            self.cache[address] = None
+            self.guessed.add(address)
+
+    def drop_guesses(self) -> None:
+        for address in self.guessed:
+            self.cache.pop(address, None)
+        self.guessed = set()
+
+    def evict(self) -> None:
+        """Keep the newer half of too many rows; only between transactions, because one may need more than that."""
+        if len(self.cache) > MAX_CACHED_ROWS:
+            self.cache = dict(islice(self.cache.items(), len(self.cache) - MAX_CACHED_ROWS // 2, None))
+
+    def settle(self, rows: WorkingSet, base: int, count: int, *, repeated: bool) -> None:
+        """Keep what was written as of the new head; what was read under an older head is only as good as that head was."""
+        self.repeating = repeated
+        self.guessed -= rows.asked.keys()
+        self.drop_guesses()
+        if self.head != base:
+            self.cache = {address: self.cache[address] for address in rows.asked}
+        for (table, key), row in rows.written.items():
+            if table.keyed:
+                self.cache.pop((table, key), None)
+                self.cache[table, key] = replace(row, version=base + row.version)
+        self.head = base + count
 
 
 class Journal:
@@ -170,17 +205,18 @@ class Journal:
     async def _commit(self, project: str, lane: _Lane, units: list[Unit]) -> list[Receipt]:
         known: dict[EventKey, Known] = {}
         encoded = Encoded.starting(units)
-        _evict(lane)
-        base = lane.head
+        lane.evict()
+        base, may_guess = lane.head, True
         for _ in range(MAX_ATTEMPTS):
-            rows, batch = await self._fold(project, lane, units, known, encoded)
+            rows, batch = await self._fold(project, lane, units, known, encoded, may_guess)
             if not batch.fresh and not rows.asked and not any(unit.guard for unit in units):
+                lane.drop_guesses()
                 return [_receipt(unit, batch, known, encoded, base) for unit in units]
             # also where nothing is to be written: what was decided upon is checked under the lock, for another worker may have moved it
             status, base, detail = await self._send(project, lane, batch, rows, units)
             match status:
                 case "appended":
-                    _settle(lane, rows, base, len(batch.fresh))
+                    lane.settle(rows, base, len(batch.fresh), repeated=bool(known))
                     return [_receipt(unit, batch, known, encoded, base) for unit in units]
                 case "duplicates":
                     for place, seq, origin in detail:
@@ -188,22 +224,41 @@ class Journal:
                 case "late":
                     for unit in units:
                         unit.late, unit.guard = True, None
+                case "repeating":
+                    pass
                 case "fold":
                     await self._refold(project, lane, int(detail))
                 case _:
                     lane.forget()
+                    may_guess = False
         raise JournalUnavailable(f"Others moved what was decided upon {MAX_ATTEMPTS} times.")
 
     async def _fold(
-        self, project: str, lane: _Lane, units: list[Unit], known: Mapping[EventKey, Known], encoded: Encoded
+        self,
+        project: str,
+        lane: _Lane,
+        units: list[Unit],
+        known: Mapping[EventKey, Known],
+        encoded: Encoded,
+        may_guess: bool,
     ) -> tuple[WorkingSet, Batch]:
-        """Fold the units, loading what they ask for until nothing is missing."""
+        """Fold the units, loading what they ask for until nothing is missing.
+
+        What only what happened touches is most often new. It is taken for absent at first and checked under the lock like all that
+        was read: one round trip instead of two.
+        """
         while True:
             rows = WorkingSet(lane.cache)
             batch = fold_batch(rows, units, known, encoded)
             if not batch.missing:
                 return rows, batch
-            await self._load(project, lane, batch.missing)
+            missing = batch.missing
+            if may_guess:
+                guessed = {a: None for a in missing if a[0] in _OFTEN_NEW and a not in batch.undecided}
+                lane.guess(guessed)
+                missing = {address: None for address in missing if address not in guessed}
+            if missing:
+                await self._load(project, lane, missing)
 
     async def _refold(self, project: str, lane: _Lane, stored: int) -> None:
         if stored > FOLD_VERSION:
@@ -220,7 +275,8 @@ class Journal:
         parameters: Mapping[str, Any] = {
             "project": project,
             "fold": FOLD_VERSION,
-            "head": lane.head,
+            # a guess was read at no head: it is checked whatever the head is
+            "head": -1 if not lane.guessed.isdisjoint(rows.asked) else lane.head,
             "source": [item.event.source for item in fresh],
             "event_id": [item.event.event_id for item in fresh],
             "type": [item.event.type for item in fresh],
@@ -234,9 +290,16 @@ class Journal:
             "rows": row_codec.encode(rows.rows()),
             "deadline": guard.deadline if guard else None,
             "decided_at": guard.decided_at if guard else None,
+            "repeating": lane.repeating,
         }
         async with self._database.connection() as connection:
-            cursor = await connection.execute(_APPEND, parameters)
+            try:
+                cursor = await connection.execute(_APPEND, parameters)
+            except psycopg.errors.UniqueViolation as error:
+                if error.diag.constraint_name != "events_identity":
+                    raise
+                lane.repeating = True
+                return "repeating", lane.head, None
             record = await cursor.fetchone()
         if record is None:
             raise TemporalityError("The append function gave no answer.")
@@ -262,7 +325,7 @@ _APPEND = """
 SELECT status, base, received, detail FROM journal.append(
   %(project)s, %(fold)s, %(head)s, %(source)b::text[], %(event_id)b::text[], %(type)b::text[], %(run)b::text[],
   %(operation)b::text[], %(occurred)b::timestamptz[], %(origin)b::bytea[], %(content)b::bytea[], %(body)b::bytea[],
-  %(read)s::jsonb, %(rows)s::jsonb, %(deadline)s::timestamptz, %(decided_at)s::timestamptz)
+  %(read)s::jsonb, %(rows)s::jsonb, %(deadline)s::timestamptz, %(decided_at)s::timestamptz, %(repeating)s::boolean)
 """
 
 
@@ -297,23 +360,6 @@ def _sayable(error: BaseException) -> BaseException:
     )
     refused.__cause__ = error
     return refused
-
-
-def _evict(lane: _Lane) -> None:
-    """Keep the newer half of too many rows; only between transactions, because one may need more than that."""
-    if len(lane.cache) > MAX_CACHED_ROWS:
-        lane.cache = dict(islice(lane.cache.items(), len(lane.cache) - MAX_CACHED_ROWS // 2, None))
-
-
-def _settle(lane: _Lane, rows: WorkingSet, base: int, count: int) -> None:
-    """Keep what was written as of the new head; what was read under an older head is only as good as that head was."""
-    if lane.head != base:
-        lane.cache = {address: lane.cache[address] for address in rows.asked}
-    for (table, key), row in rows.written.items():
-        if table.keyed:
-            lane.cache.pop((table, key), None)
-            lane.cache[table, key] = replace(row, version=base + row.version)
-    lane.head = base + count
 
 
 def _receipt(unit: Unit, batch: Batch, known: Mapping[EventKey, Known], encoded: Encoded, base: int) -> Receipt:

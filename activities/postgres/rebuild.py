@@ -80,6 +80,7 @@ async def digest(connection: Connection, project: str, table: Table, schema: str
     sha, count = hashlib.sha256(), 0
     order = ", ".join(f"t.{column}" for column in table.key)
     cursor = connection.cursor(name=f"digest_{table.name}")
+    cursor.itersize = PAGE
     query = f"SELECT t::text FROM {schema}.{table.name} t WHERE t.project_id = %s ORDER BY {order}"
     await cursor.execute(query.encode(), (project,))
     async for (text,) in cursor:

@@ -106,6 +106,8 @@ class Batch:
     fresh: list[Prepared] = field(default_factory=list[Prepared])
     place: dict[EventKey, int] = field(default_factory=dict[EventKey, int])
     missing: dict[Address, None] = field(default_factory=dict[Address, None])
+    # those of `missing` that a decision hangs on
+    undecided: dict[Address, None] = field(default_factory=dict[Address, None])
     caused: dict[EventKey, tuple[Event, ...]] = field(default_factory=dict[EventKey, tuple[Event, ...]])
 
 
@@ -137,6 +139,7 @@ def fold_batch(rows: WorkingSet, units: Sequence[Unit], known: Mapping[EventKey,
             unit.failure = None
         except NotLoaded as error:
             batch.missing.update(dict.fromkeys(error.addresses))
+            batch.undecided.update(dict.fromkeys(error.addresses))
             continue
         except (TemporalityError, NotAdmitted) as error:
             unit.events, unit.failure = (), error

@@ -70,7 +70,7 @@ async def test_an_error_leaves_with_its_name_its_sentence_and_no_cause(monkeypat
             try:
                 raise ValueError("row with a secret in it")
             except ValueError as error:
-                raise Busy(f"Try {arg.text} again.") from error
+                raise Busy(f"try {arg.text} again") from error
 
     with pytest.raises(ApplicationError) as failed:
         await Store().append(Append("it"))

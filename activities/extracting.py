@@ -5,6 +5,7 @@ The proposal is an artifact between the two steps, so a provider is asked once h
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -91,9 +92,10 @@ class Extracting:
         begun = time.monotonic()
         attempt = _attempt(request.extraction)
         events = await stored.of_run(self._database, attempt.project, attempt.run, attempt.trajectory)
-        context = compact(events, await self._bodies(attempt.project, events))
+        # in a thread: a long run takes seconds to read, and whatever else this worker does would stand still
+        context = await asyncio.to_thread(compact, events, await self._bodies(attempt.project, events))
         existing = await known_claims(self._database, attempt.project, context)
-        proposal = self._routing.extractor(CAPABILITY)(context, existing)
+        proposal = await asyncio.to_thread(self._routing.extractor(CAPABILITY), context, existing)
         kept = await self._artifacts.put(attempt.project, proposal.model_dump_json().encode())
         elapsed = round((time.monotonic() - begun) * 1000)
         return CandidatesProposed(
@@ -112,12 +114,12 @@ class Extracting:
         admission = AdmissionRequest(
             attempt=attempt,
             candidates=tuple(proposal.candidates),
-            evidence=material(events, cited, bodies),
+            evidence=await asyncio.to_thread(material, events, cited, bodies),
             at=request.at,
             deadline=request.approval_deadline,
             duration_ms=request.proposed.duration_ms,
             model=request.proposed.provider,
-            hints=compact(events, bodies).hints,
+            hints=(await asyncio.to_thread(compact, events, bodies)).hints,
             cap=self._cap,
         )
         await self._journal.transact(attempt.project, lambda rows, late: admit(rows, admission))

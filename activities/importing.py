@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from temporalio import activity
-
 from activities import runs
-from activities.implements import implements
+from activities.implements import implements, tell_progress
 from activities.importers.assemble import Assembled, AssemblyOptions, FileEnd, RunClosing, SourceFile, assemble
 from activities.importers.counts import Counts
 from activities.importers.recognise import NotATranscript, recognise
@@ -128,8 +126,7 @@ class Importing:
             while batch := await reading:
                 reading = asyncio.create_task(asyncio.to_thread(_next_batch, assembled, self._sealer))
                 await self._take(work, batch)
-                if activity.in_activity():
-                    activity.heartbeat({"events": work.read, "runs": len(work.runs), "refused": len(work.refused)})
+                tell_progress({"events": work.read, "runs": len(work.runs), "refused": len(work.refused)})
         finally:
             # a thread cannot be stopped: the file may be closed only after it has let go of it
             await asyncio.wait([reading])

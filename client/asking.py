@@ -30,6 +30,9 @@ MOMENTARY_STATUSES: Final = frozenset(
         RPCStatusCode.ABORTED,
         RPCStatusCode.DEADLINE_EXCEEDED,
         RPCStatusCode.CANCELLED,
+        # the connection broke while the answer was on its way ("transport error")
+        RPCStatusCode.UNKNOWN,
+        RPCStatusCode.INTERNAL,
     }
 )
 
@@ -73,8 +76,8 @@ def refusal_of(error: BaseException | None) -> TemporalityError | None:
     """The error of Temporality that a failure stands for, by its type's name; None where it stands for none."""
     if not isinstance(error, ApplicationError) or (kind := _KINDS.get(error.type or "")) is None:
         return None
-    sentence = str(kind())
-    return kind(error.message.removeprefix(sentence).strip())
+    sentence = str(kind()).removesuffix(".")
+    return kind(error.message.removeprefix(sentence).removeprefix(".").removeprefix(":").strip())
 
 
 def _momentary(error: Exception) -> bool:

@@ -32,8 +32,11 @@ class Policy:
     """The longest one attempt may take."""
     schedule_to_close: timedelta
     """The longest all attempts together may take, waiting included."""
-    heartbeat: timedelta | None = None
-    """The longest silence of a running attempt; set it wherever an attempt may take more than ten seconds."""
+    heartbeat: timedelta | None = timedelta(seconds=10)
+    """The longest silence of a running attempt: so long a user waits when the worker that had it was killed.
+
+    `activities.implements` gives the signs of life; None is for activities that do not come from there.
+    """
     first_retry_after: timedelta = timedelta(seconds=1)
     longest_retry_after: timedelta = timedelta(seconds=30)
     attempts: int = 0
@@ -66,7 +69,6 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
             summary="read the file into the journal",
             start_to_close=timedelta(hours=2),
             schedule_to_close=_DAY,
-            heartbeat=timedelta(seconds=30),
         ),
         "extraction.start": Policy(
             summary="claim the extraction", start_to_close=timedelta(seconds=30), schedule_to_close=_DAY
@@ -75,7 +77,6 @@ POLICIES: Final[Mapping[str, Policy]] = MappingProxyType(
             summary="ask for candidates",
             start_to_close=timedelta(minutes=10),
             schedule_to_close=_DAY,
-            heartbeat=timedelta(seconds=30),
         ),
         "extraction.admit": Policy(
             summary="admit candidates", start_to_close=timedelta(minutes=2), schedule_to_close=_DAY

@@ -4,6 +4,7 @@ An extraction that cannot be started is a note in the answer and never a failed 
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,7 @@ from domain.contracts.extraction import ExtractionInput
 from domain.contracts.imports import CarriedImport, ImportAnswer, ImportedRun, ImportInput
 from domain.contracts.names import IMPORT
 from domain.contracts.starting import extraction_start, import_start, one_line
+from domain.extraction.versions import EXTRACTED
 from domain.ports.importing import IMPORT_TRANSCRIPT
 from workflows.calls import call
 from workflows.children import start_abandoned
@@ -62,9 +64,13 @@ class Import:
             tell(f"{quoted(file.file)} could not be imported: {quoted(why(error)[1])}")
             raise failure_of(error) from error
 
-    async def _extract(self, file: ImportInput, answer: ImportAnswer, places: range) -> ImportAnswer:
-        """`answer` with the extractions of the runs at `places` started, or a note for each that could not be."""
+    async def _extract(self, file: ImportInput, answer: ImportAnswer, places: Sequence[int]) -> ImportAnswer:
+        """`answer` with the extractions of the runs at `places` started, or a note for each that could not be.
+
+        What an operator cancelled is not extracted.
+        """
         runs = list(answer.runs)
+        places = [place for place in places if runs[place].outcome in EXTRACTED]
         ends = await asyncio.gather(*(_follow(_extraction(file, answer, runs[place])) for place in places))
         for place, end in zip(places, ends, strict=True):
             runs[place] = runs[place].model_copy(update={"extraction": end.extraction})

@@ -4,10 +4,12 @@ in a longer copy.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from activities.importers.calls import Calls
+from activities.importers.lineage import Lineage
 from activities.importers.parse import TooDeep, raw_of
 from domain.runs.transcript import Fact
 
@@ -48,6 +50,29 @@ def unanswered(calls: Calls) -> list[Fact]:
         )
         for call in calls.waiting()
     ]
+
+
+def tree_notes(lineage: Lineage) -> Iterator[Fact]:
+    """What the end of a copy shows of its tree: parents it does not hold, circles, branches that were left."""
+    for native, parent in lineage.settle():
+        yield closing_note(
+            "dangling_parent",
+            f"The record `{shown(native)}` names the parent `{shown(parent)}`, which this copy does not hold.",
+            {"record": native, "parent": parent},
+        )
+    for circle in lineage.cycles():
+        names = ", ".join(f"`{shown(native)}`" for native in circle)
+        yield closing_note(
+            "cyclic_parents", f"The records {names} name each other as parents in a circle.", {"records": circle}
+        )
+    for branch in lineage.abandoned():
+        yield closing_note(
+            "branch_abandoned",
+            f"The branch from `{shown(branch.root)}` to `{shown(branch.leaf)}` was left for another one; "
+            f"it holds {branch.records} records.",
+            {"root": branch.root, "leaf": branch.leaf, "records": branch.records},
+            "source.branch_abandoned",
+        )
 
 
 def reused_call(native: str | None) -> tuple[str, str]:

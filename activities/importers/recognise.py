@@ -12,13 +12,25 @@ from typing import Any, Literal
 
 from activities.importers.peek import HEAD_BYTES, Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
+from activities.importers.readers.mini_swe_agent import MiniSweAgent
 from activities.importers.readers.openai_chat import OpenAiChat
 from activities.importers.readers.openhands import OpenHandsV0
+from activities.importers.readers.pi import Pi
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
+from activities.importers.readers.who_and_when import WhoAndWhen
 from domain.runs.transcript import TranscriptReader
 
-READERS: tuple[TranscriptReader, ...] = (ClaudeCode(), SweAgent(), TauBench(), OpenHandsV0(), OpenAiChat())
+READERS: tuple[TranscriptReader, ...] = (
+    ClaudeCode(),
+    SweAgent(),
+    TauBench(),
+    OpenHandsV0(),
+    OpenAiChat(),
+    Pi(),
+    MiniSweAgent(),
+    WhoAndWhen(),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,48 +81,22 @@ def _foreign(seen: Peek) -> str | None:
     for record in seen.records[:8]:
         if isinstance(record.get("payload"), Mapping) and isinstance(record.get("type"), str) and "timestamp" in record:
             return "a Codex rollout"
-        if (
-            "record_type" in record
-            or (record.get("type") == "session" and "provider" in record)
-            or record.get("type") == "model_change"
-        ):
-            return "a Codex rollout" if "record_type" in record else "a pi session"
+        if "record_type" in record:
+            return "a Codex rollout"
         if "resourceSpans" in record:
             return "an OpenTelemetry trace"
     document = seen.document
     if isinstance(document, Mapping):
         return _foreign_object(document)
-    if isinstance(document, list) and _mini_messages(seen):
-        return "a mini-swe-agent trajectory"
     return None
 
 
 def _foreign_object(shape: Mapping[str, Any]) -> str | None:
     keys = shape.keys()
-    info = shape.get("info")
     if "resourceSpans" in keys:
         return "an OpenTelemetry trace"
-    if {"mistake_agent", "mistake_step"} & keys or (
-        "question" in keys and "history" in keys and {"is_correct", "is_corrected", "question_ID"} & keys
-    ):
-        return "a Who&When run"
-    if "trajectory_format" in keys or (
-        isinstance(info, Mapping) and "messages" in keys | {"messages"} and "mini_version" in info
-    ):
-        return "a mini-swe-agent trajectory"
     if {"model_patch", "edit_outcome"} <= keys or {"instance_id", "model_patch"} <= keys:
         return "a sidecar with outcomes"
     if isinstance(shape.get("kind"), str) and "source" in keys and "timestamp" in keys:
         return "an OpenHands V1 event"
     return None
-
-
-def _mini_messages(seen: Peek) -> bool:
-    """Legacy mini-swe-agent: a bare list of messages that talk in fenced shell blocks and return codes."""
-    messages = [m for m in seen.document if isinstance(m, Mapping)]
-    if not messages or any("tool_calls" in m or m.get("role") == "tool" for m in messages):
-        return False
-    if not all("role" in m and "content" in m for m in messages):
-        return False
-    text = seen.text
-    return "mswea_bash_command" in text or "<returncode>" in text or ("THOUGHT" in text and "```bash" in text)

@@ -46,7 +46,11 @@ class Database:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (PoolTimeout, psycopg.OperationalError) as error:
+        except PoolTimeout as error:
+            raise JournalUnavailable(type(error).__name__) from error
+        except psycopg.OperationalError as error:
+            # A server that went away took every connection along: those in the pool must not fail one caller each.
+            await self._pool.check()
             raise JournalUnavailable(type(error).__name__) from error
 
     @asynccontextmanager

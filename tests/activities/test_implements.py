@@ -1,17 +1,20 @@
 """An activity that is not what its reference says is refused twice: by the type checker and when it is imported."""
 
+import asyncio
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.activity import _Definition
 from temporalio.exceptions import ApplicationError
+from temporalio.testing import ActivityEnvironment
 
-from activities.implements import implements
+from activities.implements import implements, tell_progress
 from domain.contracts import errors
 from domain.contracts.errors import TemporalityError
 from domain.ports.activity_ref import ActivityRef
@@ -67,14 +70,49 @@ async def test_an_error_leaves_with_its_name_its_sentence_and_no_cause(monkeypat
             try:
                 raise ValueError("row with a secret in it")
             except ValueError as error:
-                raise Busy(f"Try {arg.text} again.") from error
+                raise Busy(f"try {arg.text} again") from error
 
     with pytest.raises(ApplicationError) as failed:
         await Store().append(Append("it"))
     assert failed.value.type == "Busy"
-    assert failed.value.message == "The store is busy. Try it again."
+    assert failed.value.message == "The store is busy: try it again"
     assert not failed.value.non_retryable
     assert failed.value.__cause__ is None
+
+
+async def test_a_running_activity_gives_signs_of_life_and_tells_how_far_it_is() -> None:
+    class Slow:
+        @implements(APPEND)
+        async def append(self, arg: Append) -> Appended:
+            tell_progress(arg.text)
+            await asyncio.sleep(0.3)
+            return Appended(1)
+
+    beats: list[tuple[Any, ...]] = []
+    environment = ActivityEnvironment()
+    environment.info = replace(ActivityEnvironment.default_info(), heartbeat_timeout=timedelta(seconds=0.4))
+    environment.on_heartbeat = lambda *details: beats.append(details)
+    assert await environment.run(Slow().append, Append("half")) == Appended(1)
+    assert len(beats) >= 3 and set(beats) == {("half",)}
+    ended = len(beats)
+    await asyncio.sleep(0.15)
+    assert len(beats) == ended
+
+
+async def test_without_a_heartbeat_policy_and_outside_an_activity_nobody_is_told() -> None:
+    class Plain:
+        @implements(APPEND)
+        async def append(self, arg: Append) -> Appended:
+            await asyncio.sleep(0)
+            return Appended(2)
+
+    beats: list[tuple[Any, ...]] = []
+    environment = ActivityEnvironment()
+    environment.on_heartbeat = lambda *details: beats.append(details)
+    environment.info = replace(ActivityEnvironment.default_info(), heartbeat_timeout=None)
+    assert await environment.run(Plain().append, Append("")) == Appended(2)
+    tell_progress("nobody hears it")
+    assert beats == []
 
 
 def test_hints_are_compared_at_import() -> None:

@@ -69,6 +69,13 @@ async def test_a_run_whose_extraction_cannot_start_is_a_note_and_no_failure(worl
     assert len(answer.notes) == 1 and "cannot be used" in answer.notes[0]
 
 
+async def test_a_cancelled_run_is_not_extracted(world: World, project: str) -> None:
+    world.importing.plan[project] = 3
+    world.importing.cancelled.add(project)
+    answer = await result(await world.start(import_start(asked(project))))
+    assert [run.extraction is not None for run in answer.runs] == [True, False, True] and answer.notes == []
+
+
 async def test_a_file_that_cannot_be_read_fails_the_import_with_the_reason(world: World, project: str) -> None:
     world.faults.fail("import.transcript", project, JournalUnavailable(), UnreadableTranscript("line 3 is cut"))
     handle = await world.start(import_start(asked(project)))

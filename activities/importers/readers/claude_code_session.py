@@ -13,7 +13,7 @@ from typing import Any
 
 from activities.importers.calls import Calls, short_hash
 from activities.importers.lineage import ANSWER, MAX_NATIVE, PROMPT, SIDECHAIN, TALK, Lineage, Node
-from activities.importers.notes import closing_note, shown, unanswered
+from activities.importers.notes import shown, tree_notes, unanswered
 from activities.importers.parse import Line
 from activities.importers.readers.claude_code_blocks import Blocks, Record
 from activities.importers.shapes import counts, mapping, word
@@ -172,25 +172,7 @@ class Session:
     def close(self) -> Iterator[Item]:
         """What the end of the copy shows, and the run's end."""
         yield from unanswered(self._calls)
-        for native, parent in self._lineage.settle():
-            yield closing_note(
-                "dangling_parent",
-                f"The record `{shown(native)}` names the parent `{shown(parent)}`, which this copy does not hold.",
-                {"record": native, "parent": parent},
-            )
-        for circle in self._lineage.cycles():
-            names = ", ".join(f"`{shown(native)}`" for native in circle)
-            yield closing_note(
-                "cyclic_parents", f"The records {names} name each other as parents in a circle.", {"records": circle}
-            )
-        for branch in self._lineage.abandoned():
-            yield closing_note(
-                "branch_abandoned",
-                f"The branch from `{shown(branch.root)}` to `{shown(branch.leaf)}` was left for another one; "
-                f"it holds {branch.records} records.",
-                {"root": branch.root, "leaf": branch.leaf, "records": branch.records},
-                "source.branch_abandoned",
-            )
+        yield from tree_notes(self._lineage)
         if self._interrupted:
             yield RunEnded("abandoned", "the transcript ends where the user interrupted the agent")
         else:

@@ -14,6 +14,7 @@ from activities.importers.chat_messages import ChatMessages, content_of
 from activities.importers.notes import closing_note, unanswered
 from activities.importers.parse import Line, NotReadable, document, lines, raw_of, with_head
 from activities.importers.peek import HEAD_BYTES, peek
+from activities.importers.readers.mini_swe_agent import is_mini
 from activities.importers.shapes import counts, mapping, moment, word
 from activities.importers.texts import title_of
 from domain.runs.transcript import Fact, Item, Limits, Refused, RunEnded, RunFound
@@ -31,6 +32,8 @@ class OpenAiChat:
 
     def sniff(self, head: bytes) -> bool:
         seen = peek(head)
+        if is_mini(seen):
+            return False
         if isinstance(seen.document, list):
             return _are_messages(seen.document)
         if isinstance(seen.document, dict) and _is_request(seen.document):

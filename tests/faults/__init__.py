@@ -1,0 +1,1 @@
+"""Kills in named phases, and proof that they changed nothing."""

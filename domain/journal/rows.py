@@ -82,6 +82,10 @@ class WorkingSet:
         """Write `row`; the last one written under a key stays."""
         self.written[(table, table.key_of(row))] = row
 
+    def put_at(self, address: Address, row: Row) -> None:
+        """The same where the address is known."""
+        self.written[address] = row
+
     def add(self, table: Table, row: Row) -> None:
         """Write a row of a table that only grows: the first one under a key stays, here and in the store."""
         self.written.setdefault((table, table.key_of(row)), row)
@@ -90,7 +94,8 @@ class WorkingSet:
         """Those of `addresses` that the store has not been asked for yet."""
         if self.closed:
             return {}
-        return {address: None for address in addresses if address not in self.loaded and address not in self.written}
+        loaded, written = self.loaded, self.written
+        return {address: None for address in addresses if address not in loaded and address not in written}
 
     def require(self, addresses: tuple[Address, ...]) -> None:
         """Ask for several aggregates at once, so that they are loaded in one round trip."""

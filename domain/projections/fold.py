@@ -52,17 +52,18 @@ def touches(event: Event) -> tuple[Address, ...]:
 def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int, touched: tuple[Address, ...] | None = None) -> None:
     """Write what `event` changes into `rows`; `body_hash` is its content hash, `at` its place in the journal or in the batch.
 
-    `touched` is `touches(event)` where the caller has it.
+    `touched` is `touches(event)` where the caller has it and has seen to it that all of them are there.
     """
-    addresses = touches(event) if touched is None else touched
-    rows.require(addresses)
+    if touched is None:
+        touched = touches(event)
+        rows.require(touched)
     family = event.type.partition(".")[0]
     if family == "knowledge":
         _knowledge(rows, event, at)
     elif family == "approval":
         _approval(rows, event, at)
-    elif addresses:
-        _happened(rows, event, body_hash, at, addresses)
+    elif touched:
+        _happened(rows, event, body_hash, at, touched)
 
 
 def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int, addresses: tuple[Address, ...]) -> None:
@@ -70,13 +71,13 @@ def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int, address
     for address in addresses:
         table, key = address
         if table is RUNS:
-            rows.put(RUNS, runs.evolve_run(rows.get(RUNS, Run, *key), event, body_hash, at))
+            rows.put_at(address, runs.evolve_run(rows.get(RUNS, Run, *key), event, body_hash, at))
         elif table is FRAMES:
-            rows.put(FRAMES, runs.evolve_frame(rows.get(FRAMES, Frame, *key), event, at))
+            rows.put_at(address, runs.evolve_frame(rows.get(FRAMES, Frame, *key), event, at))
         elif table is TASKS:
-            rows.put(TASKS, runs.evolve_task(rows.get(TASKS, Task, *key), event, at))
+            rows.put_at(address, runs.evolve_task(rows.get(TASKS, Task, *key), event, at))
         else:
-            rows.put(OPERATIONS, runs.evolve_operation(rows.get(OPERATIONS, Operation, *key), event, at))
+            rows.put_at(address, runs.evolve_operation(rows.get(OPERATIONS, Operation, *key), event, at))
 
 
 def _knowledge(rows: WorkingSet, event: Event, at: int) -> None:

@@ -9,6 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 
 from domain.contracts.redaction_findings import MARKER_START, Finding, Scanned
@@ -80,8 +81,12 @@ def labelled_values(scanned: Scanned) -> Iterator[Finding]:
 
 def label_family(label: str) -> str | None:
     """`password` or `secret` where a key of an object says that its value is one, else None."""
-    if len(label) > 128:
-        return None
+    return None if len(label) > 128 else _family(label)
+
+
+@lru_cache(maxsize=2_048)
+def _family(label: str) -> str | None:
+    # the same few keys stand in every record of a transcript
     low = label.lower()
     for form in (low, _LABEL_ENDING.sub("", low)):
         if form == "pass":

@@ -20,11 +20,10 @@ from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 
 import settings as environment
+from activities.artifacts.stores import stores
 from activities.models.routing import Routing
 from activities.postgres.pool import Database
 from activities.registry import Resources, activities
-from client.artifacts.folder import FolderArtifactStore
-from client.artifacts.postgres import PostgresArtifactStore
 from client.converter import data_converter
 from client.protection import Protection
 from domain.contracts.errors import TemporalityError
@@ -43,13 +42,6 @@ MAX_ACTIVITIES = 40
 MAX_WORKFLOW_TASKS = 8
 
 
-def artifact_store(settings: Settings, database: Database) -> ArtifactStore:
-    """The store the settings name: a folder, or Postgres through the same scoped pool as everything else."""
-    if isinstance(settings.artifacts, Path):
-        return FolderArtifactStore(settings.artifacts)
-    return PostgresArtifactStore(database.scoped)
-
-
 async def connect(settings: Settings, artifacts: ArtifactStore) -> Client:
     """A client with the converter that every process of the installation uses."""
     key = settings.installation_key()
@@ -66,17 +58,18 @@ async def run(settings: Settings, interceptors: Sequence[Interceptor] = ()) -> N
         database = Database(settings.database_url(), max_connections=10)
         await database.open()
         stack.push_async_callback(database.close)
-        artifacts = artifact_store(settings, database)
+        kept = stores(settings.artifacts if isinstance(settings.artifacts, Path) else None, database)
         resources = Resources(
             database=database,
-            artifacts=artifacts,
+            artifacts=kept.artifacts,
             origin_key=settings.installation_key() or b"",
             limits=Limits(max_document_bytes=settings.max_document_bytes),
             routing=Routing.load(),
             extraction_cap=settings.extraction_cap,
+            incoming=kept.incoming,
         )
         worker = Worker(
-            await connect(settings, artifacts),
+            await connect(settings, kept.artifacts),
             task_queue=TASK_QUEUE,
             workflows=WORKFLOWS,
             activities=activities(resources),

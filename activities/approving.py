@@ -14,6 +14,7 @@ from domain.approvals import decide as approvals
 from domain.approvals.state import APPROVALS, Approval
 from domain.contracts.approval import DecisionAnswer
 from domain.contracts.errors import NotFound
+from domain.contracts.payloads import is_object
 from domain.journal.event import Event
 from domain.journal.rows import WorkingSet
 from domain.knowledge.state import NODES, Node
@@ -59,7 +60,7 @@ class Approving:
         """Record a decision that came malformed, not permitted, or too late to be judged."""
         approval = await self._load(request.project, request.approval)
         command = approvals.Command(
-            project=request.project, approval=request.approval, decision_id=request.decision_id, decision="unknown",
+            project=request.project, approval=request.approval, decision_id=request.decision_id, decision=_said(request.raw),
             actor=request.actor or "unknown", decided_at=request.at,
         )  # fmt: skip
         event = approvals.refused(command, approval, request.reason_code, request.reason)
@@ -104,6 +105,12 @@ class Approving:
         event_id = approvals.event_id(approval.approval_id, kind, decision_id)
         known = await stored.find(self._database, approval.project_id, approvals.SOURCE, event_id)
         return known.event.data if known else {}
+
+
+def _said(raw: Any) -> str:
+    """What a refused message would have decided, as far as it can be read."""
+    said = raw.get("decision") if is_object(raw) else None
+    return said[:32] if isinstance(said, str) else "unknown"
 
 
 def _nodes(node: Node | None) -> list[str]:

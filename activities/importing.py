@@ -7,9 +7,11 @@ given again when it is asked for again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import BinaryIO
 
 from activities import runs
 from activities.implements import implements, tell_progress
@@ -27,7 +29,7 @@ from domain.contracts.imports import ImportAnswer, ImportedRun, ImportInput, Ref
 from domain.extraction.versions import EXTRACTED, EXTRACTOR
 from domain.journal.canonical import NotAdmitted
 from domain.journal.event import Event
-from domain.ports.artifact_store import ArtifactStore
+from domain.ports.artifact_store import ArtifactStore, IncomingStore
 from domain.ports.importing import IMPORT_TRANSCRIPT
 from domain.projections.batch import Prepared, prepare
 from domain.runs.state import RUNS, Run
@@ -61,6 +63,27 @@ class _Import:
             self.refused_more += 1
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where handed-in files are: in `incoming` until they were read, or in the artifact store where a platform keeps its own."""
+
+    artifacts: ArtifactStore
+    incoming: IncomingStore | None = None
+
+    @asynccontextmanager
+    async def open(self, project: str, sha256: str) -> AsyncGenerator[BinaryIO]:
+        """The file's bytes. Raises `ArtifactMissing` when it is in neither."""
+        incoming = self.incoming is not None and await self.incoming.exists(project, sha256)
+        store = self.incoming if incoming and self.incoming is not None else self.artifacts
+        async with store.open_stream(project, sha256) as stream:
+            yield stream
+
+    async def discard(self, project: str, sha256: str) -> None:
+        """The file was read: what it held stands in the journal, redacted."""
+        if self.incoming is not None:
+            await self.incoming.discard(project, sha256)
+
+
 class Importing:
     """The import activity, with what it needs injected."""
 
@@ -68,7 +91,7 @@ class Importing:
         self,
         journal: Journal,
         database: Database,
-        artifacts: ArtifactStore,
+        files: Files,
         sealer: Sealer,
         limits: Limits,
         *,
@@ -76,20 +99,25 @@ class Importing:
     ) -> None:
         self._journal = journal
         self._database = database
-        self._artifacts = artifacts
+        self._files = files
         self._sealer = sealer
         self._limits = limits
         self._key = origin_key
 
     @implements(IMPORT_TRANSCRIPT)
     async def import_transcript(self, request: ImportInput) -> ImportAnswer:
-        """Read the whole file. Raises `ArtifactMissing` when its body is gone."""
+        """Read the whole file and let go of it. Raises `ArtifactMissing` when its body is gone."""
+        answer = await self._import(request)
+        await self._files.discard(request.project, request.sha256)
+        return answer
+
+    async def _import(self, request: ImportInput) -> ImportAnswer:
         done = await stored.find(
             self._database, request.project, SOURCE, digest_id("import.completed", request.import_id)
         )
         if done is not None:
             return ImportAnswer.model_validate(done.event.data["answer"])
-        async with self._artifacts.open_stream(request.project, request.sha256) as stream:
+        async with self._files.open(request.project, request.sha256) as stream:
             head = await asyncio.to_thread(stream.read, HEAD_BYTES)
             stream.seek(0)
             reader = recognise(head)

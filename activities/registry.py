@@ -8,14 +8,14 @@ from typing import Any
 
 from activities.approving import Approving
 from activities.extracting import Extracting
-from activities.importing import Importing
+from activities.importing import Files, Importing
 from activities.models.routing import Routing
 from activities.postgres.journal import Journal
 from activities.postgres.pool import Database
 from activities.recording import Recording
 from activities.sealing import Sealer
 from domain.contracts.redaction import Redactor
-from domain.ports.artifact_store import ArtifactStore
+from domain.ports.artifact_store import ArtifactStore, IncomingStore
 from domain.runs.transcript import Limits
 
 
@@ -29,6 +29,8 @@ class Resources:
     limits: Limits
     routing: Routing
     extraction_cap: int
+    # files that the command line hands in; platforms of their own put theirs into the artifact store
+    incoming: IncomingStore | None = None
 
 
 def activities(resources: Resources) -> list[Callable[..., Any]]:
@@ -37,7 +39,12 @@ def activities(resources: Resources) -> list[Callable[..., Any]]:
     sealer = Sealer(Redactor(resources.origin_key), resources.artifacts)
     recording = Recording(journal, sealer, resources.origin_key)
     importing = Importing(
-        journal, resources.database, resources.artifacts, sealer, resources.limits, origin_key=resources.origin_key
+        journal,
+        resources.database,
+        Files(resources.artifacts, resources.incoming),
+        sealer,
+        resources.limits,
+        origin_key=resources.origin_key,
     )
     extracting = Extracting(
         journal, resources.database, resources.artifacts, resources.routing, cap=resources.extraction_cap

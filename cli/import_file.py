@@ -63,7 +63,7 @@ class Importer:
             reader = recognise(await asyncio.to_thread(_head, file.path))
             if isinstance(reader, NotATranscript):
                 return self._row(file, reader.verdict, reader.reason)
-            kept = await self.session.artifacts.put_stream(self.session.project, _chunks(file.path))
+            kept = await self.session.stores.incoming.put_stream(self.session.project, _chunks(file.path))
         except OSError as error:
             return self._row(file, "refused", f"the file cannot be read ({error.strerror})")
         except ArtifactsUnavailable as error:

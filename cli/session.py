@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
+from activities.artifacts.stores import Stores, stores
 from activities.postgres.pool import Database
 from cli.outcome import StackUnreachable
-from client.artifacts.folder import FolderArtifactStore
-from client.artifacts.postgres import PostgresArtifactStore
 from domain.contracts.ids import project_id
 from domain.ports.artifact_store import ArtifactStore
 from domain.retrieval.query import LOCAL
@@ -36,8 +35,13 @@ class Session:
     settings: Settings
     project: str
     database: Database
-    artifacts: ArtifactStore
+    stores: Stores
     principal: str
+
+    @property
+    def artifacts(self) -> ArtifactStore:
+        """The bodies that events refer to."""
+        return self.stores.artifacts
 
     async def temporal(self) -> "Client":
         """A client with the installation's converter. Raises `StackUnreachable`, `StackNotRunning`."""
@@ -69,12 +73,8 @@ async def session(project: str = "default", settings: Settings | None = None) ->
     database = Database(url, max_connections=4)
     await database.open()
     try:
-        artifacts: ArtifactStore = (
-            FolderArtifactStore(settings.artifacts)
-            if isinstance(settings.artifacts, Path)
-            else PostgresArtifactStore(database.scoped)
-        )
-        yield Session(settings, encoded, database, artifacts, settings.actor or LOCAL)
+        kept = stores(settings.artifacts if isinstance(settings.artifacts, Path) else None, database)
+        yield Session(settings, encoded, database, kept, settings.actor or LOCAL)
     finally:
         await database.close()
 

@@ -86,6 +86,10 @@ class Calls:
         self._forget(call)
         return call
 
+    def open(self, name: str) -> bool:
+        """Whether a call of this id waits for its result."""
+        return name in self._open
+
     def known(self, native: str) -> bool:
         """Whether a call of this id was seen, answered or not."""
         return short_hash(native) in self._seen

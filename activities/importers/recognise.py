@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from activities.importers.peek import HEAD_BYTES, Peek, peek
 from activities.importers.readers.claude_code import ClaudeCode
+from activities.importers.readers.codex import Codex
 from activities.importers.readers.mini_swe_agent import MiniSweAgent
 from activities.importers.readers.openai_chat import OpenAiChat
 from activities.importers.readers.openhands import OpenHandsV0
@@ -27,8 +28,9 @@ READERS: tuple[TranscriptReader, ...] = (
     TauBench(),
     OpenHandsV0(),
     OpenAiChat(),
-    Pi(),
+    Codex(),
     MiniSweAgent(),
+    Pi(),
     WhoAndWhen(),
 )
 
@@ -79,10 +81,6 @@ def _foreign(seen: Peek) -> str | None:
     if seen.text.lstrip("﻿ \t\r\n").startswith("# aider chat started at"):
         return "an Aider chat history"
     for record in seen.records[:8]:
-        if isinstance(record.get("payload"), Mapping) and isinstance(record.get("type"), str) and "timestamp" in record:
-            return "a Codex rollout"
-        if "record_type" in record:
-            return "a Codex rollout"
         if "resourceSpans" in record:
             return "an OpenTelemetry trace"
     document = seen.document

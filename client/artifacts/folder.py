@@ -53,6 +53,11 @@ class FolderArtifactStore:
         """Whether it is there; see `ArtifactStore.exists`."""
         return await asyncio.to_thread(self._path(project, sha256).is_file)
 
+    async def discard(self, project: str, sha256: str) -> None:
+        """Forget a body; one that is not there is forgotten already. Never of the store that events refer to."""
+        path = self._path(project, sha256)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+
     def _path(self, project: str, sha256: str) -> Path:
         return self._folder(project) / checked_hash(sha256)[:2] / sha256
 

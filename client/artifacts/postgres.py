@@ -20,19 +20,31 @@ from domain.contracts.payloads import Stored
 Scoped = Callable[[str], AbstractAsyncContextManager[psycopg.AsyncConnection[Any]]]
 """A project's id to a connection in a transaction that sees this project only; the context's good end commits it."""
 
-_PARTS = "SELECT parts FROM journal.artifacts WHERE project_id = %s AND sha256 = %s AND part = 0"
-_PART = "SELECT body FROM journal.artifacts WHERE project_id = %s AND sha256 = %s AND part = %s"
-_INSERT = """
-INSERT INTO journal.artifacts (project_id, sha256, part, parts, body) VALUES (%s, %s, %s, %s, %b)
-ON CONFLICT (project_id, sha256, part) DO NOTHING
-"""
+ARTIFACTS = "journal.artifacts"
+INCOMING = "journal.incoming"
+"""Files on their way into the journal; the only bodies that may be discarded."""
+
+
+class _Statements:
+    """The SQL of one table of bodies."""
+
+    def __init__(self, table: str) -> None:
+        of_body = f"FROM {table} WHERE project_id = %s AND sha256 = %s"
+        self.parts = f"SELECT parts {of_body} AND part = 0".encode()
+        self.part = f"SELECT body {of_body} AND part = %s".encode()
+        self.discard = f"DELETE {of_body}".encode()
+        self.insert = (
+            f"INSERT INTO {table} (project_id, sha256, part, parts, body) VALUES (%s, %s, %s, %s, %b) "
+            "ON CONFLICT (project_id, sha256, part) DO NOTHING"
+        ).encode()
 
 
 class PostgresArtifactStore:
     """The store behind `scoped`, which opens one transaction per call; it needs to read and insert, never to update."""
 
-    def __init__(self, scoped: Scoped) -> None:
+    def __init__(self, scoped: Scoped, table: str = ARTIFACTS) -> None:
         self._scoped = scoped
+        self._statements = _Statements(table)
 
     async def put(self, project: str, body: bytes) -> str:
         """Keep `body`; see `ArtifactStore.put`. Raises `ArtifactMissing` when a damaged body is in its place."""
@@ -57,28 +69,35 @@ class PostgresArtifactStore:
         key = (checked_project(project), checked_hash(sha256))
         with ExitStack() as closing:
             async with self._transaction(project) as connection:
-                parts = await _parts(connection, key)
+                parts = await _parts(connection, self._statements, key)
                 # one part is held in memory, more in a temporary file that has no name
                 file = closing.enter_context(io.BytesIO() if parts == 1 else tempfile.TemporaryFile())  # noqa: SIM115
-                await _fetch(connection, key, file)
+                await _fetch(connection, self._statements, key, file)
             yield file
 
     async def exists(self, project: str, sha256: str) -> bool:
         """Whether it is there; see `ArtifactStore.exists`."""
         async with self._transaction(project) as connection:
-            return await _parts(connection, (checked_project(project), checked_hash(sha256))) is not None
+            return (
+                await _parts(connection, self._statements, (checked_project(project), checked_hash(sha256))) is not None
+            )
+
+    async def discard(self, project: str, sha256: str) -> None:
+        """Forget a body; one that is not there is forgotten already. Only `INCOMING` may be discarded from."""
+        async with self._transaction(project) as connection:
+            await connection.execute(self._statements.discard, (checked_project(project), checked_hash(sha256)))
 
     async def _keep(self, project: str, file: BinaryIO, stored: Stored) -> str:
         key = (checked_project(project), stored.sha256)
         parts = max(1, -(-stored.bytes // CHUNK_BYTES))
         async with self._transaction(project) as connection:
-            if await _parts(connection, key) is not None:
-                await _fetch(connection, key, None)
+            if await _parts(connection, self._statements, key) is not None:
+                await _fetch(connection, self._statements, key, None)
                 return stored.sha256
             file.seek(0)
             for part in range(parts):
                 chunk = await asyncio.to_thread(file.read, CHUNK_BYTES)
-                await connection.execute(_INSERT, (*key, part, parts, chunk))
+                await connection.execute(self._statements.insert, (*key, part, parts, chunk))
         return stored.sha256
 
     @asynccontextmanager
@@ -90,20 +109,22 @@ class PostgresArtifactStore:
             raise ArtifactsUnavailable(f"Postgres says {type(error).__name__}.") from error
 
 
-async def _parts(connection: psycopg.AsyncConnection[Any], key: tuple[str, str]) -> int | None:
-    row = await (await connection.execute(_PARTS, key)).fetchone()
+async def _parts(connection: psycopg.AsyncConnection[Any], statements: _Statements, key: tuple[str, str]) -> int | None:
+    row = await (await connection.execute(statements.parts, key)).fetchone()
     return None if row is None else int(row[0])
 
 
-async def _fetch(connection: psycopg.AsyncConnection[Any], key: tuple[str, str], into: BinaryIO | None) -> None:
+async def _fetch(
+    connection: psycopg.AsyncConnection[Any], statements: _Statements, key: tuple[str, str], into: BinaryIO | None
+) -> None:
     """Read a body part by part, hash it, and write it to `into`, which is left at its start."""
-    parts = await _parts(connection, key)
+    parts = await _parts(connection, statements, key)
     if parts is None:
         raise missing(*key)
     sha = hashlib.sha256()
     async with connection.cursor(binary=True) as cursor:
         for part in range(parts):
-            row = await (await cursor.execute(_PART, (*key, part))).fetchone()
+            row = await (await cursor.execute(statements.part, (*key, part))).fetchone()
             if row is None:
                 raise damaged(*key)
             sha.update(row[0])

@@ -240,11 +240,14 @@ def _observed_already(rows: WorkingSet, project: str, item: Weighed) -> bool:
 def _cause(request: AdmissionRequest, item: Weighed) -> Cause:
     attempt = request.attempt
     name, version = producer(attempt.extractor)
+    cited = {citation["ref"] for citation in item.claim.evidence}
+    # valid time is that of the evidence, however much later it was extracted (DESIGN section 8)
+    shown = max((one.occurred_at for one in request.evidence if one.event_id in cited), default=request.at)
     return Cause(
         project=attempt.project,
         source=SOURCE,
         key=attempt.key,
-        at=request.at,
+        at=shown,
         actor=ACTOR,
         producer=name,
         producer_version=version,

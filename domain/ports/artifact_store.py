@@ -41,3 +41,11 @@ class ArtifactStore(Protocol):
     async def exists(self, project: str, sha256: str) -> bool:
         """Whether a body of this hash is there (its content is not read)."""
         ...
+
+
+class IncomingStore(ArtifactStore, Protocol):
+    """Files on their way into the journal, kept as they are until they were read. No event refers to one."""
+
+    async def discard(self, project: str, sha256: str) -> None:
+        """Forget a body; one that is not there is forgotten already."""
+        ...

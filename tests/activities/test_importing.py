@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import pytest_asyncio
 from temporalio.exceptions import ApplicationError
 
-from activities.importing import Importing
+from activities.artifacts import FolderArtifactStore
+from activities.artifacts.stores import stores
+from activities.importing import Files, Importing
 from activities.postgres.journal import Journal, Receipt
 from activities.postgres.rebuild import rebuild
 from activities.postgres.verify import verify
@@ -17,6 +20,7 @@ from activities.sealing import Sealer
 from domain.contracts.errors import JournalUnavailable
 from domain.contracts.imports import ImportAnswer, ImportInput
 from domain.contracts.redaction import Redactor
+from domain.ports.artifact_store import IncomingStore
 from domain.ports.importing import IMPORT_TRANSCRIPT
 from stack.postgres import PostgresServer
 from tests.conftest import ROOT
@@ -132,10 +136,28 @@ class Dying(Journal):
         return await super().transact(project, decide, **options)
 
 
-def importing(installation: Installation, journal: Journal) -> Importing:
+def importing(installation: Installation, journal: Journal, incoming: IncomingStore | None = None) -> Importing:
     resources = installation.resources
     sealer = Sealer(Redactor(ORIGIN_KEY), resources.artifacts)
-    return Importing(journal, resources.database, resources.artifacts, sealer, resources.limits, origin_key=ORIGIN_KEY)
+    files = Files(resources.artifacts, incoming)
+    return Importing(journal, resources.database, files, sealer, resources.limits, origin_key=ORIGIN_KEY)
+
+
+@pytest.mark.parametrize("where", ["folder", "postgres"])
+async def test_a_file_that_was_handed_in_is_gone_once_it_was_read(
+    installation: Installation, project: str, where: str, tmp_path: Path
+) -> None:
+    incoming = FolderArtifactStore(tmp_path) if where == "folder" else stores(None, installation.database).incoming
+    body = FILES[0].read_bytes()
+    kept = await incoming.put(project, body)
+    request = ImportInput(
+        project=project, file="handed-in", sha256=kept, bytes=len(body), requested_at=datetime.now(UTC), import_id="i1"
+    )
+    activity = importing(installation, installation.journal, incoming)
+    answer = await activity.import_transcript(request)
+    assert answer.status == "imported" and answer.added > 0
+    assert not await incoming.exists(project, kept)
+    assert await activity.import_transcript(request) == answer, "asked again after the file is gone"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

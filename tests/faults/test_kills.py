@@ -47,7 +47,7 @@ def test_the_seed_decides_the_plan_and_every_phase_is_visited() -> None:
 def _judge(found: Campaign, counts: dict[Victim, int], capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         print(f"\n{table(found)}")
-    print("\n".join(story(found)))
+    print("\n".join([table(found), *story(found)]))
     assert not found.missing, f"no passage came for {found.missing}"
     placed = {victim: sum(one.kill.victim == victim for one in found.placed) for victim in VICTIMS}
     assert placed == counts

@@ -68,6 +68,9 @@ CREATE TABLE journal.artifacts (
   PRIMARY KEY (project_id, sha256, part)
 );
 
+-- Files handed in for import, as they are and with their secrets: kept until the import has read them, and then deleted.
+CREATE TABLE journal.incoming (LIKE journal.artifacts INCLUDING ALL);
+
 -- Projections: disposable folds of the journal; `version` is the last event folded into a row.
 
 CREATE TABLE projection.runs (
@@ -586,7 +589,7 @@ DECLARE
   t regclass;
 BEGIN
   FOREACH t IN ARRAY ARRAY[
-    'journal.projects', 'journal.events', 'journal.subject_keys', 'journal.artifacts',
+    'journal.projects', 'journal.events', 'journal.subject_keys', 'journal.artifacts', 'journal.incoming',
     'projection.runs',
     'projection.frames',
     'projection.tasks',
@@ -610,5 +613,6 @@ REVOKE ALL ON FUNCTION journal.project_ids() FROM PUBLIC;
 GRANT USAGE ON SCHEMA journal, projection TO temporality_app;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA journal, projection TO temporality_app;
 GRANT SELECT, INSERT ON journal.events, journal.artifacts TO temporality_app;
+GRANT SELECT, INSERT, DELETE ON journal.incoming TO temporality_app;
 GRANT SELECT, INSERT, UPDATE ON journal.projects, journal.subject_keys TO temporality_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA projection TO temporality_app;

@@ -22,6 +22,8 @@ from tests.activities.importers.test_sameness import check_longer, said
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "formats"
 EXAMPLES = {
+    "codex-flat.jsonl": "codex",
+    "codex.jsonl": "codex",
     "mini-swe-agent.json": "mini-swe-agent",
     "pi.jsonl": "pi",
     "who-and-when.json": "who-and-when",

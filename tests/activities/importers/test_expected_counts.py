@@ -212,6 +212,36 @@ def test_who_and_when_runs_hold_what_was_counted(shared_data: Path) -> None:
     assert agents == 57
 
 
+def _codex_names(body: bytes) -> dict[str, int]:
+    """Calls by the name their own item gives them; one that names a function within is counted as null."""
+    calls = (fact for run in runs_of(body) for facts in run for fact in facts if fact.type.endswith(".started"))
+    payloads = (orjson.loads(fact.raw)["payload"] for fact in calls)
+    return dict(Counter(str(payload.get("name", "null")) for payload in payloads))
+
+
+CODEX: dict[str, Figure] = {
+    "lines": lambda _, body: len(_objects(body)),
+    "bad": lambda outcome, _: len(outcome.refused),
+    "calls": lambda outcome, _: outcome.counts.tool_calls,
+    "outputs": lambda outcome, _: outcome.counts.tool_results,
+    "names": lambda _, body: _codex_names(body),
+    # by id: one fixture has one id for many results
+    "unmatched": lambda outcome, _: len(_called(outcome) ^ _answered(outcome)),
+    # those of `metadata` in the flat form; the fixtures are enveloped
+    "exit_codes": lambda outcome, _: dict(
+        Counter(str(e.data["exit_code"]) for e in outcome.of("tool.completed") if "metadata" in str(e.data["output"]))
+    ),
+}
+
+
+def test_codex_rollouts_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "codex").items():
+        body = _body(shared_data, name)
+        outcome = imported(body, name)
+        assert {key: CODEX[key](outcome, body) for key in expected} == expected, name
+        assert outcome.counts.unknown == 0 and len(outcome.closings) == 1
+
+
 def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
     files = sorted((shared_data / "trajectories" / "openai-chat").glob("*.json"))
     assert files

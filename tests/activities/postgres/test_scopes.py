@@ -10,7 +10,7 @@ from domain.projections.fold import TABLES
 from tests.support.events import happened, proposed, ran
 from tests.support.installation import Installation
 
-JOURNAL = ("journal.projects", "journal.events", "journal.subject_keys", "journal.artifacts")
+JOURNAL = ("journal.projects", "journal.events", "journal.subject_keys", "journal.artifacts", "journal.incoming")
 ALL = (*JOURNAL, *(f"projection.{table.name}" for table in TABLES))
 
 
@@ -80,6 +80,7 @@ async def fill(installation: Installation, project: str) -> None:
             if table in (
                 "journal.subject_keys",
                 "journal.artifacts",
+                "journal.incoming",
                 "projection.relationships",
                 "projection.approvals",
                 "projection.extractions",

@@ -76,7 +76,8 @@ def test_the_wrong_guess_of_the_first_transcript_is_not_proposed() -> None:
 
 def test_every_format_has_an_example_that_is_read() -> None:
     counted = Counter(name.partition("#")[0] for name, _ in all_runs(EXAMPLES / "formats"))
-    assert counted == {"openai-chat.json": 1, "openhands-v0.json": 1, "swe-agent.traj": 1, "tau-bench.json": 2}
+    assert set(counted) == {path.name for path in (EXAMPLES / "formats").iterdir()}
+    assert counted["tau-bench.json"] == 2
 
 
 def test_transcripts_say_nothing_of_machines_or_keys() -> None:

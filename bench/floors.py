@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import psycopg
 
+from activities.postgres.arrays import Bodies, Texts, Times
 from domain.journal.event import Event
 from domain.projections.batch import prepare
 from stack.postgres import PostgresEndpoint
@@ -69,6 +70,16 @@ def bare_rows(events: Sequence[Event], first_seq: int) -> list[dict[str, object]
     return rows
 
 
-def columns_of(rows: Sequence[dict[str, object]]) -> dict[str, list[object]]:
-    """Rows turned into one array for each column."""
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def columns_of(rows: Sequence[dict[str, object]]) -> dict[str, object]:
+    """Rows turned into one array for each column, packed as our own appends pack theirs."""
+    columns: dict[str, object] = {name: [row[name] for row in rows] for name in rows[0]}
+    for name, kind in _KINDS.items():
+        columns[name] = kind(row[name] for row in rows)
+    return columns
+
+
+_KINDS = {
+    **dict.fromkeys(("project", "source", "event_id", "type", "run", "operation"), Texts),
+    **dict.fromkeys(("content", "body"), Bodies),
+    "occurred": Times,
+}

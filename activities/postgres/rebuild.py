@@ -145,6 +145,7 @@ async def _fold_range(
     async for records in _pages(connection, project, after, upto):
         for seq, body, content in records:
             fold(rows, read_event(body), content, seq)
+        rows.catch_up()
         count += len(records)
         if progress:
             progress(after + count, upto)

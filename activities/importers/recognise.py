@@ -16,6 +16,7 @@ from activities.importers.readers.codex import Codex
 from activities.importers.readers.mini_swe_agent import MiniSweAgent
 from activities.importers.readers.openai_chat import OpenAiChat
 from activities.importers.readers.openhands import OpenHandsV0
+from activities.importers.readers.otlp import OtlpTraces
 from activities.importers.readers.pi import Pi
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
@@ -30,6 +31,7 @@ READERS: tuple[TranscriptReader, ...] = (
     OpenAiChat(),
     Codex(),
     MiniSweAgent(),
+    OtlpTraces(),
     Pi(),
     WhoAndWhen(),
 )
@@ -80,9 +82,6 @@ def _foreign(seen: Peek) -> str | None:
     """The name of another kind of transcript or sidecar, as far as the first bytes show it."""
     if seen.text.lstrip("﻿ \t\r\n").startswith("# aider chat started at"):
         return "an Aider chat history"
-    for record in seen.records[:8]:
-        if "resourceSpans" in record:
-            return "an OpenTelemetry trace"
     document = seen.document
     if isinstance(document, Mapping):
         return _foreign_object(document)
@@ -91,8 +90,6 @@ def _foreign(seen: Peek) -> str | None:
 
 def _foreign_object(shape: Mapping[str, Any]) -> str | None:
     keys = shape.keys()
-    if "resourceSpans" in keys:
-        return "an OpenTelemetry trace"
     if {"model_patch", "edit_outcome"} <= keys or {"instance_id", "model_patch"} <= keys:
         return "a sidecar with outcomes"
     if isinstance(shape.get("kind"), str) and "source" in keys and "timestamp" in keys:

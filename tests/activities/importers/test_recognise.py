@@ -69,7 +69,6 @@ def test_a_damaged_first_line_does_not_hide_the_rest() -> None:
         (b"MIT License\n\nPermission is hereby granted", "skipped", "plain text"),
         (b"# aider chat started at 2024-01-01 10:00:00\n", "skipped", "Aider"),
         (orjson.dumps({"instance_id": "a", "model_patch": "", "edit_outcome": True}), "skipped", "sidecar"),
-        (lines_of({"resourceSpans": []}), "skipped", "OpenTelemetry"),
         (orjson.dumps({"a": 1}), "skipped", "JSON, but not a transcript"),
         (b"[]", "skipped", "JSON, but not a transcript"),
         (b"42", "skipped", "plain text"),

@@ -22,6 +22,7 @@ from tests.activities.importers.test_sameness import check_longer, said
 
 FOLDER = Path(__file__).resolve().parents[3] / "examples" / "formats"
 EXAMPLES = {
+    "aider.md": "aider",
     "codex-flat.jsonl": "codex",
     "codex.jsonl": "codex",
     "mini-swe-agent.json": "mini-swe-agent",
@@ -180,7 +181,7 @@ def test_what_stands_between_hint_marks_is_marked_wherever_it_stands(name: str) 
 
 
 def test_every_new_example_stands_here() -> None:
-    known = {"openai-chat.json", "openhands-v0.json", "swe-agent.traj", "tau-bench.json", *EXAMPLES}
+    known = {"aider.json", "openai-chat.json", "openhands-v0.json", "swe-agent.traj", "tau-bench.json", *EXAMPLES}
     assert {path.name for path in FOLDER.iterdir()} == known
 
 

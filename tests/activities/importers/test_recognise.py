@@ -67,7 +67,6 @@ def test_a_damaged_first_line_does_not_hide_the_rest() -> None:
         (b'{"trajectory"', "refused", "truncated or damaged"),
         (b"[" * 100_000, "refused", "nested too deep"),
         (b"MIT License\n\nPermission is hereby granted", "skipped", "plain text"),
-        (b"# aider chat started at 2024-01-01 10:00:00\n", "skipped", "Aider"),
         (orjson.dumps({"instance_id": "a", "model_patch": "", "edit_outcome": True}), "skipped", "sidecar"),
         (orjson.dumps({"a": 1}), "skipped", "JSON, but not a transcript"),
         (b"[]", "skipped", "JSON, but not a transcript"),

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from activities.importers.peek import HEAD_BYTES, Peek, peek
+from activities.importers.readers.aider import Aider
 from activities.importers.readers.claude_code import ClaudeCode
 from activities.importers.readers.codex import Codex
 from activities.importers.readers.mini_swe_agent import MiniSweAgent
 from activities.importers.readers.openai_chat import OpenAiChat
 from activities.importers.readers.openhands import OpenHandsV0
+from activities.importers.readers.otlp import OtlpTraces
 from activities.importers.readers.pi import Pi
 from activities.importers.readers.swe_agent import SweAgent
 from activities.importers.readers.tau_bench import TauBench
 from activities.importers.readers.who_and_when import WhoAndWhen
+from activities.importers.sidecar import is_sidecar
 from domain.runs.transcript import TranscriptReader
 
 READERS: tuple[TranscriptReader, ...] = (
@@ -28,11 +31,15 @@ READERS: tuple[TranscriptReader, ...] = (
     TauBench(),
     OpenHandsV0(),
     OpenAiChat(),
+    Aider(),
     Codex(),
     MiniSweAgent(),
+    OtlpTraces(),
     Pi(),
     WhoAndWhen(),
 )
+
+SIDECAR = "it is a sidecar with outcomes, no transcript: it is read with the Aider history beside it that has its name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,8 @@ def recognise(head: bytes) -> TranscriptReader | NotATranscript:
     seen = peek(head)
     if seen.binary:
         return NotATranscript("the file is binary, not text", "refused")
+    if is_sidecar(head):
+        return NotATranscript(SIDECAR)
     foreign = _foreign(seen)
     if foreign is None:
         for reader in READERS:
@@ -77,24 +86,10 @@ def _why(seen: Peek, foreign: str | None, *, ended: bool) -> tuple[str, Literal[
 
 
 def _foreign(seen: Peek) -> str | None:
-    """The name of another kind of transcript or sidecar, as far as the first bytes show it."""
-    if seen.text.lstrip("﻿ \t\r\n").startswith("# aider chat started at"):
-        return "an Aider chat history"
-    for record in seen.records[:8]:
-        if "resourceSpans" in record:
-            return "an OpenTelemetry trace"
-    document = seen.document
-    if isinstance(document, Mapping):
-        return _foreign_object(document)
-    return None
-
-
-def _foreign_object(shape: Mapping[str, Any]) -> str | None:
-    keys = shape.keys()
-    if "resourceSpans" in keys:
-        return "an OpenTelemetry trace"
-    if {"model_patch", "edit_outcome"} <= keys or {"instance_id", "model_patch"} <= keys:
-        return "a sidecar with outcomes"
-    if isinstance(shape.get("kind"), str) and "source" in keys and "timestamp" in keys:
+    """The name of another kind of transcript, as far as the first bytes show it."""
+    shape = seen.document
+    if not isinstance(shape, Mapping):
+        return None
+    if isinstance(shape.get("kind"), str) and "source" in shape and "timestamp" in shape:
         return "an OpenHands V1 event"
     return None

@@ -74,7 +74,11 @@ def test_import_prints_one_object_for_each_file(temporality: Command, tmp_path: 
     assert sorted((status["one.jsonl"], status["two.jsonl"])) == ["copy", "imported"]
     assert ran.code == 3, "two files were refused"
     formats = {row["format"] for row in rows.values() if row["format"]}
-    assert formats == {"claude-code", "swe-agent", "tau-bench", "openhands-v0", "openai-chat"}
+    assert formats == {
+        "aider", "claude-code", "codex", "mini-swe-agent", "openai-chat", "openhands-v0", "otlp", "pi", "swe-agent",
+        "tau-bench", "who-and-when",
+    }  # fmt: skip
+    assert status["formats/aider.json"] == "skipped" and "sidecar" in rows["formats/aider.json"]["reason"]
     for row in rows.values():
         assert all(run.keys() >= RUN_KEYS for run in row["runs"])
         if row["status"] == "imported":

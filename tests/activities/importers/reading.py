@@ -16,6 +16,7 @@ import orjson
 from activities.importers.assemble import AssemblyOptions, FileEnd, RunClosing, SourceFile, assemble
 from activities.importers.counts import Counts
 from activities.importers.recognise import NotATranscript, recognise
+from activities.importers.sidecar import Sidecar, with_outcomes
 from domain.journal.canonical import canonical
 from domain.journal.catalogue import Catalogue
 from domain.journal.event import Event, EventModel
@@ -81,13 +82,16 @@ def records_of(body: bytes) -> Iterator[Fact]:
             yield facts[0]
 
 
-def imported(body: bytes, name: str = "file", limits: Limits = LIMITS, **options: Any) -> Imported:
+def imported(
+    body: bytes, name: str = "file", limits: Limits = LIMITS, *, sidecar: Sidecar | None = None, **options: Any
+) -> Imported:
     """The whole import of a body; every event is checked at the door, in canonical form and for its own id."""
     reader = reader_of(body)
     outcome = Imported(reader.format)
     source = SourceFile(name, reader.format, reader.version)
     chosen = AssemblyOptions(**{"project": "p", "run_time": RUN_TIME, **options})
-    for item in assemble(source, reader.read(io.BytesIO(body), limits), chosen):
+    items = reader.read(io.BytesIO(body), limits)
+    for item in assemble(source, items if sidecar is None else with_outcomes(items, sidecar), chosen):
         if isinstance(item, Event):
             outcome.events.append(item)
         elif isinstance(item, RunClosing):

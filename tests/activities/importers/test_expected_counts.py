@@ -12,9 +12,10 @@ from typing import Any
 import orjson
 import pytest
 
-from activities.importers.recognise import READERS, NotATranscript, recognise
+from activities.importers.recognise import READERS, SIDECAR, NotATranscript, recognise
+from activities.importers.sidecar import Sidecar, read_sidecar
 from domain.runs.evolve import ends, starts
-from domain.runs.transcript import Fact
+from domain.runs.transcript import Fact, Limits
 from tests.activities.importers.reading import Imported, imported, records_of, runs_of
 
 pytestmark = pytest.mark.shared
@@ -242,6 +243,51 @@ def test_codex_rollouts_hold_what_was_counted(shared_data: Path) -> None:
         assert outcome.counts.unknown == 0 and len(outcome.closings) == 1
 
 
+def _aider(body: bytes, outcome: Imported) -> dict[str, Any]:
+    """The counts of a history. They were taken by the first characters of a line; what a model wrote (headings, a
+    quotation, blocks of an edit) begins alike, so it is added from the model's own turns.
+    """
+    written = "\n".join(event.data["text"] for event in outcome.of("turn.agent")).splitlines()
+    raws = [fact.raw.decode().splitlines() for fact in records_of(body)]
+    said = [line for lines in raws for line in lines]
+    users = [line for fact in records_of(body) if fact.type == "turn.user" for line in fact.raw.decode().splitlines()]
+    return {
+        "chats": len(outcome.closings),
+        "user_lines": len(users) + sum(line.startswith("#### ") for line in written),
+        # an empty line between two things that Aider tells says nothing
+        "tool_lines": sum(line.startswith("> ") and bool(line[2:].strip()) for line in said)
+        + sum(line.startswith("> ") and not line[2:].strip() for line in body.decode().splitlines()),
+        "search_blocks": outcome.tools["edit"] + sum(line.startswith("> <<<<<<< SEARCH") for line in said),
+        "applied": sum(fact.raw.startswith(b"> Applied edit to") for fact in records_of(body)),
+    }
+
+
+def test_aider_histories_hold_what_was_counted(shared_data: Path) -> None:
+    for name, expected in _expected(shared_data, "aider").items():
+        if name.endswith(".md"):
+            body = _body(shared_data, name)
+            assert _aider(body, imported(body, name)) == expected, name
+
+
+def test_aider_sidecars_tell_what_was_counted(shared_data: Path) -> None:
+    folder = shared_data / "trajectories"
+    for name, expected in _expected(shared_data, "aider").items():
+        if name.endswith(".md"):
+            continue
+        with (folder / name).open("rb") as stream:
+            sidecar = read_sidecar(name, stream, Limits())
+        assert isinstance(sidecar, Sidecar)
+        history = (folder / name).with_suffix(".md")
+        outcome = imported(history.read_bytes(), history.name, sidecar=sidecar)
+        assert not outcome.refused and len(outcome.notes("outcome")) == len(outcome.closings) == len(sidecar.results)
+        (chosen,) = [result for result in sidecar.results if "of_all_results" in result.record]
+        told = {key: chosen.record["of_all_results"].get(key) for key in expected}
+        assert told == expected, name
+        place = sidecar.results.index(chosen)
+        assert outcome.closings[place].outcome == ("completed" if expected["resolved"] else "failed")
+        assert outcome.closings[place].result == chosen.record["model_patch"]
+
+
 def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
     files = sorted((shared_data / "trajectories" / "openai-chat").glob("*.json"))
     assert files
@@ -265,7 +311,8 @@ def test_openai_chats_hold_what_a_plain_walk_counts(shared_data: Path) -> None:
 
 
 def test_no_other_shared_file_is_taken_for_a_transcript(shared_data: Path) -> None:
-    ours = {reader.format for reader in READERS}
+    # the folder of each format's files has its name, but for one
+    ours = {"otel" if reader.format == "otlp" else reader.format: reader.format for reader in READERS}
     seen: Counter[str] = Counter()
     for path in sorted(shared_data.rglob("*")):
         if not path.is_file():
@@ -273,10 +320,13 @@ def test_no_other_shared_file_is_taken_for_a_transcript(shared_data: Path) -> No
         head = path.read_bytes()[: 64 * 1024]
         found = recognise(head)
         sniffed = [reader.format for reader in READERS if reader.sniff(head)]
-        if path.parent.name in ours and not path.name.startswith("LICENSE"):
-            assert not isinstance(found, NotATranscript) and sniffed == [found.format] == [path.parent.name], path.name
+        form = ours.get(path.parent.name)
+        sidecar = form == "aider" and path.suffix == ".json"
+        if form is not None and not path.name.startswith("LICENSE") and not sidecar:
+            assert not isinstance(found, NotATranscript) and sniffed == [found.format] == [form], path.name
             seen[found.format] += 1
         else:
             assert isinstance(found, NotATranscript) and found.verdict == "skipped", path.name
+            assert (found.reason == SIDECAR) == sidecar and not sniffed, path.name
             seen[found.reason] += 1
-    assert seen["claude-code"] == 10 and seen["swe-agent"] == 8
+    assert seen["claude-code"] == 10 and seen["swe-agent"] == 8 and seen["aider"] == 7 == seen[SIDECAR]

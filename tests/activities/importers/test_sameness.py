@@ -40,7 +40,7 @@ def test_importing_a_document_again_says_the_same(name: str) -> None:
 def test_importing_shared_files_again_says_the_same(shared_data: Path) -> None:
     for form in SHARED_FORMATS:
         for path in sorted((shared_data / "trajectories" / form).iterdir()):
-            if path.name.startswith("LICENSE"):
+            if path.name.startswith("LICENSE") or (form == "aider" and path.suffix == ".json"):
                 continue
             body = path.read_bytes()
             assert said(imported(body, path.name)) == said(imported(body, path.name)), path.name

@@ -395,7 +395,8 @@ def test_redacting_json_again_changes_nothing(value: JSON) -> None:
 @given(_BITS, st.sampled_from(BY_FORM), st.sampled_from([" ", "\n", '"', "`", ", ", ";"]))
 def test_a_known_form_is_found_in_any_surroundings(around: str, form: tuple[str, str], mark: str) -> None:
     kind, secret = form
-    if kind != "high_entropy" and "-----" not in around:
+    # a secret run together with other letters is no longer of its form
+    if kind != "high_entropy" and "-----" not in around and secret not in around:
         text, _ = KEYED.redact_text(f"{around}{mark}{secret}{mark}{around}")
         assert secret not in text
 

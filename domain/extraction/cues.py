@@ -60,7 +60,8 @@ _DECISION = words(
 _CONSTRAINT = words(
     r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to; otherwise;
     or else; (?:is|are) (?:refused|rejected|forbidden); requires?;
-    only (?:accepts?|allows?|supports?|takes?); (?:is|are) limited to; at most; at least; never; always;
+    only (?:accepts?|allows?|supports?|takes?|checks?|handles?|matches|reads?|sees?|watches|updates?|applies); expects;
+    (?:is|are) limited to; at most; at least; never; always;
     is (?:required|mandatory|forbidden|reserved|read-only|immutable|case-sensitive); нельзя;
     долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; иначе; не более;
     не менее; запрещ\w+"""
@@ -69,8 +70,12 @@ _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
     caches; inherits; silently; defaults to; falls back to; takes precedence; avoids; prevents; depends? on;
     not the; rather than; is case-sensitive;
-    (?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know);
-    (?:doesn't|does not) (?:reload|cache); игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
+    instead of; but not; unless; in reality; regardless of; captures; reuses; duplicates; hard-?codes?;
+    (?:doesn't|does not|don't|do not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use);
+    (?:doesn't|does not|don't|do not) (?:call|know|reload|cache|implement|distinguish|clear|reset|update|invalidate);
+    (?:doesn't|does not|don't|do not) (?:propagate|expose|export|match|escape|accept|allow|apply|trigger|set|recogni[sz]e);
+    (?:doesn't|does not|don't|do not) (?:wait|flush|close|persist|save|load|register|forward|follow|resolve|catch|cover);
+    игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""
 )
 CUES: tuple[Cue, ...] = (
@@ -103,13 +108,14 @@ CONCLUDING = re.compile(
 """Those among them that say what came out."""
 
 _OPENINGS = (
+    r"(?:ok|okay|ah|aha|yes|right|indeed|actually|in reality|in practice)\b[,:!]?",
     r"(?:so|also|and|but|thus|hence|therefore|however|in short|in fact|in summary|to summarize|overall)\b[,:]?",
     r"(?:basically|essentially)\b[,:]?",
     r"(?:note that|note|remember(?: that)?|importantly|in addition|additionally|moreover|furthermore)\b[,:]?",
     r"(?:finally|ultimately|indeed|clearly|of course|as a result|in conclusion)\b[,:]?",
     r"(?:it )?(?:turns|turned) out(?: that)?\b[,:]?",
     r"(?:i|we) (?:found|confirmed|verified|learned|discovered|established|determined|now know)(?: out)?(?: now)? that",
-    r"(?:i|we) (?:can )?(?:now )?(?:see|notice|know)(?: that)?",
+    r"(?:i|we) (?:can )?(?:now |clearly )?(?:see|notice|know)(?: that)?",
     r"(?:this|that|it|which|the (?:test|result|output|experiment|investigation|log|trace)s?) "
     r"(?:confirms|confirmed|shows|showed|proves|proved|means|reveals|demonstrates)(?: that)?",
     r"confirmed:",

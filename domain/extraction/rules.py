@@ -14,8 +14,11 @@ from dataclasses import dataclass, replace
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.context import ContextItem, ExtractionContext
 from domain.extraction.cues import REVISED
+from domain.extraction.fixes import SPEAKS, fix, shown_to_work
+from domain.extraction.reading import RESULTS
+from domain.extraction.resolve import Setting, failure, joined, place
 from domain.extraction.segment import Sentence, sentences
-from domain.extraction.statements import Refused, Statement, alike, content, state
+from domain.extraction.statements import Refused, Statement, alike, content, states
 from domain.extraction.support import Support, support
 
 PROVIDER = "rules/v1"
@@ -25,6 +28,8 @@ THRESHOLD = 4
 """What a statement must reach: strength of its rule, where it stands, how it is introduced, what it names."""
 ALIKE = 0.6
 """Two statements of a run about the same names with this much in common are one."""
+MESSAGES_BEFORE, SENTENCES_BEFORE = 4, 3
+"""How far back a sentence without a name may find what it is about."""
 USER_CHARACTERS = 2_000
 """A longer user message is a prompt, a file or a log rather than somebody's statement."""
 
@@ -82,10 +87,7 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
     found: list[_Found] = []
     dropped: list[Decision] = []
     for item in _speaking(context):
-        before = ""
-        for place, sentence in enumerate(sentences(item.text)):
-            weighed = _weigh(context, item, place, (sentence, before))
-            before = sentence.text
+        for weighed in _looked_at(context, item):
             if isinstance(weighed, _Found):
                 found.append(weighed)
             else:
@@ -112,20 +114,59 @@ def _speaking(context: ExtractionContext) -> list[ContextItem]:
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
+def _looked_at(context: ExtractionContext, item: ContextItem) -> list[_Found | Decision]:
+    """Each sentence of an item weighed; one that the next one explains together with it, where that holds."""
+    spoken = list(sentences(item.text))
+    looked: list[_Found | Decision] = []
+    place = 0
+    while place < len(spoken):
+        setting = _setting(context, item, [one.text for one in spoken[:place]])
+        both = joined(spoken[place], spoken[place + 1]) if place + 1 < len(spoken) else None
+        weighed = _weigh(context, item, place, (both, setting)) if both else None
+        if isinstance(weighed, _Found):
+            looked.append(weighed)
+            place += 2
+            continue
+        looked.append(_weigh(context, item, place, (spoken[place], setting)))
+        place += 1
+    return looked
+
+
+def _setting(context: ExtractionContext, item: ContextItem, before: list[str]) -> Setting:
+    """What the sentences before it in its message, then those of the messages before, say it is about. A file counts
+    where the last result before the message, or what was asked for it, names it too.
+    """
+    earlier = [other for other in context.items if other.position < item.position and other.kind in SPEAKS]
+    told = [[one.text for one in sentences(other.text)] for other in earlier[-MESSAGES_BEFORE:]]
+    where = place(before[-SENTENCES_BEFORE:]) or place([text for message in told for text in message])
+    if where:
+        results = [other for other in context.items if other.position < item.position and other.type in RESULTS]
+        calls = [other for other in context.items if results and other.operation_id == results[-1].operation_id]
+        shown = "\n".join(other.text for other in (*results[-1:], *calls))
+        where = where if where.split("`")[1] in shown else ""
+    return Setting(before[-1] if before else "", where, failure([text for message in told for text in message] + before))
+
+
 def _weigh(
-    context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]
+    context: ExtractionContext, item: ContextItem, at: int, spoken: tuple[Sentence, Setting]
 ) -> _Found | Decision:
-    sentence, before = spoken
-    statement = state(sentence, before)
-    if isinstance(statement, Refused):
-        return Decision(item.position, item.event_id, sentence.text, False, statement.reason)
-    if item.kind == "user_message" and not statement.rules & _BELIEVED:
-        return Decision(item.position, item.event_id, sentence.text, False, "user_request", statement.rule)
-    supported = support(context, item, statement)
-    if supported is None:
-        return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", statement.rule)
-    found = _Found(item, place, sentence, statement, supported, _score(context, item, statement, supported))
-    return found if found.score >= THRESHOLD else _dropped(found, "weak")
+    sentence, setting = spoken
+    fixed = fix(sentence.text, setting.place) if item.kind in SPEAKS else None
+    shown = shown_to_work(context, item) if fixed else None
+    said = replace(sentence, text=fixed) if fixed and shown else sentence
+    stated = states(said, setting)
+    if isinstance(stated, Refused):
+        return Decision(item.position, item.event_id, sentence.text, False, stated.reason)
+    if item.kind == "user_message" and not stated[0].rules & _BELIEVED:
+        return Decision(item.position, item.event_id, sentence.text, False, "user_request", stated[0].rule)
+    for statement in stated:
+        if shown:
+            statement = replace(statement, rule="verified_fix", strength=max(statement.strength, 2), concluding=True)
+        supported = support(context, item, statement, shown)
+        if supported is not None:
+            found = _Found(item, at, sentence, statement, supported, _score(context, item, statement, supported))
+            return found if found.score >= THRESHOLD else _dropped(found, "weak")
+    return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", stated[0].rule)
 
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:

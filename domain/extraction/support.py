@@ -31,9 +31,13 @@ class Support:
     verified: bool
 
 
-def support(context: ExtractionContext, speaker: ContextItem, statement: Statement) -> Support | None:
-    """The least evidence that grounds the statement, or None. A user's statement is evidence of itself."""
-    wanted = anchors(statement.proposition)
+def support(
+    context: ExtractionContext, speaker: ContextItem, statement: Statement, shown: ContextItem | None = None
+) -> Support | None:
+    """The least evidence that grounds the statement, or None. A user's statement is evidence of itself; `shown` is a
+    result that belongs to it whatever it names.
+    """
+    wanted = tuple(dict.fromkeys((*anchors(statement.proposition), *statement.names)))
     by_user = speaker.type == "user_statement"
     before = [item for item in context.items if _may_ground(item) and item.position < speaker.position]
     after = [
@@ -48,6 +52,7 @@ def support(context: ExtractionContext, speaker: ContextItem, statement: Stateme
         _cover(pool, missing, cited)
         if pool is before:
             _ask(context, speaker, missing, cited)
+    cited.extend([shown] if shown else [])
     chosen = sorted({item.position: item for item in cited}.values(), key=lambda item: item.position)
     strong = [item for item in chosen if item.type in GROUNDS]
     if missing or len(chosen) > MOST_CITED or not _names_in(strong, statement.names):

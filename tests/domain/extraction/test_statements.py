@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.extraction.resolve import Setting
 from domain.extraction.segment import Sentence, sentences
 from domain.extraction.statements import Refused, Statement, alike, content, state
 
@@ -133,10 +134,12 @@ def test_openings_are_no_part_of_the_proposition(text: str, proposition: str) ->
 
 
 def test_a_pronoun_is_resolved_by_the_sentence_before_it_only() -> None:
-    found = state(Sentence("It ignores every input after `next_seed`."), "The `next_cypher` function is really simple.")
+    found = state(
+        Sentence("It ignores every input after `next_seed`."), Setting("The `next_cypher` function is really simple.")
+    )
     assert isinstance(found, Statement)
     assert found.proposition == "The `next_cypher` function ignores every input after `next_seed`."
-    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused(
+    assert state(Sentence("It ignores every input after `next_seed`."), Setting("That is really simple.")) == Refused(
         "no_subject"
     )
 

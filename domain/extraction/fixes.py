@@ -1,0 +1,93 @@
+"""A fix that was made, tried and found to work, said as a sentence that holds afterwards.
+
+`The code has been updated to use X, which should fix Y` is a plan with a change; once the run shows that it worked it
+is `Changing the code to use X fixes Y`. Without something that came back after the change it stays a plan.
+"""
+
+from __future__ import annotations
+
+import re
+
+from domain.extraction.context import ContextItem, ExtractionContext
+from domain.extraction.reading import RESULTS
+from domain.extraction.segment import sentences
+from domain.extraction.wording import words
+
+SPEAKS = ("agent_message", "agent_thought", "final_result")
+_MESSAGES_AFTER = 4
+_CHANGED = re.compile(
+    r"^(?:the |this )?(?P<what>code|file|function|method|class|script|test|query|implementation|configuration|config|"
+    r"`[^`]+`(?: [a-z]+)?) (?:has|have) (?:now )?been (?:updated|changed|modified|edited|rewritten) to (?P<do>.+?), which "
+    r"(?:should|will|would) (?P<fix>fix|resolve|solve|address|prevent|avoid)(?: the| this)? (?P<what_for>.+?)\.?$",
+    re.I,
+)
+_NEEDED = re.compile(
+    r"^to (?P<fix>fix|resolve|solve|prevent|avoid) (?P<what_for>(?!this\b|that\b|it\b|these\b).+?), "
+    r"(?:we|i) (?:should|need to|have to|must|will) (?P<do>.+?)\.?$",
+    re.I,
+)
+_FIXED_BY = re.compile(r"^(?:fixed|solved|resolved) (?P<what>.+?) by (?P<do>\w+ing\b.+?)\.?$", re.I)
+_FIXED_SO = re.compile(
+    r"^(?:fixed|changed|updated) (?P<what>`[^`]+`(?: [a-z]+)?) to (?P<do>.+?),? so(?: that)? (?P<what_for>.+?)\.?$", re.I
+)
+_WORKED = words(
+    r"""(?:is|was|has been|have been|are|were) (?:now )?(?:fixed|resolved|solved|corrected|gone); fixed it; that fixed;
+    works? (?:now|again|correctly|properly|as expected)?; now works?; pass(?:es|ed)?; as expected; succeeds?;
+    succeeded; runs? (?:correctly|successfully|without)"""
+)
+_FAILED = words(
+    r"""not (?:fixed|resolved|solved|work\w*|pass\w*); (?:doesn't|didn't|does not|did not) (?:work|pass|help|fix);
+    still (?:fails?|failing|wrong|broken|missing|has|have|get|getting|errors?); fails?; failed"""
+)
+_FORMS = {"fix": "fixes", "resolve": "resolves", "solve": "solves", "address": "addresses", "prevent": "prevents"}
+
+
+def fix(text: str, place: str) -> str | None:
+    """What the sentence says once its fix is known to work, or None where it tells of none. `place` is the file it is
+    about, where it says `the code` only.
+    """
+    changed = _CHANGED.match(text)
+    if changed:
+        what = changed["what"] if "`" in changed["what"] else place
+        verb = _FORMS.get(changed["fix"].lower(), "avoids")
+        return f"Changing {what} to {changed['do']} {verb} the {changed['what_for']}." if what else None
+    needed = _NEEDED.match(text)
+    if needed:
+        return f"To {needed['fix'].lower()} {needed['what_for']}, one has to {needed['do']}."
+    by = _FIXED_BY.match(text)
+    if by:
+        return f"{by['what'][0].upper()}{by['what'][1:]} is fixed by {by['do']}."
+    so = _FIXED_SO.match(text)
+    return f"{so['what']} has to {so['do']} so that {so['what_for']}." if so else None
+
+
+def shown_to_work(context: ExtractionContext, speaker: ContextItem) -> ContextItem | None:
+    """The result that shows it: one after which the agent says so, or, for a summary, the last check or command before
+    it where that did not fail.
+    """
+    results: list[ContextItem] = []
+    said = 0
+    for item in context.items:
+        if item.position <= speaker.position or said > _MESSAGES_AFTER:
+            continue
+        if item.type in RESULTS:
+            results.append(item)
+        elif item.kind == "user_message":
+            break
+        elif item.kind in SPEAKS:
+            said += 1
+            told = [one.text for one in sentences(item.text)]
+            if any(_FAILED.search(one) for one in told):
+                return None
+            if results and results[-1].success is not False and any(_WORKED.search(one) for one in told):
+                return results[-1]
+    return None if results else _last_check(context, speaker)
+
+
+def _last_check(context: ExtractionContext, speaker: ContextItem) -> ContextItem | None:
+    before = [item for item in context.items if item.position < speaker.position]
+    checks = [item for item in before if item.type == "check_result"]
+    commands = [item for item in before if item.type == "command_result"]
+    if checks:
+        return checks[-1] if checks[-1].success is not False else None
+    return commands[-1] if commands and commands[-1].success else None

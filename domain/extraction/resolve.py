@@ -49,6 +49,11 @@ _FAILURE = re.compile(
     r"(?=(?:caused by|due to|because|triggered by)\b)",
     re.I,
 )
+_NEEDS = re.compile(
+    r"\bthe (?:current |existing |original |present )?(?:implementation|code|file|function|method|class|script|module|logic|check|"
+    r"test|query|component|definition|configuration|config|issue|problem|bug|error|failure|crash|exception)\b",
+    re.I,
+)
 _FAILED = re.compile(r"^(?:the )?(?P<what>`[^`]+`(?: [a-z]+)? (?:in|from|of|at) `[^`]+`(?: [a-z]+)?) (?=[a-z])", re.I)
 _FOLLOWS = re.compile(r"^(?:so|therefore|thus|hence|as a result|that's why|which is why)\b,? +", re.I)
 _BECAUSE = re.compile(r"^(?:this|that|it)(?: is|'s|’s) (?=(?:because|due to|caused by)\b)", re.I)
@@ -76,6 +81,11 @@ def joined(first: Sentence, second: Sentence) -> Sentence | None:
             keeps = rest.startswith(("`", "I ")) or not re.match(r"[A-Z][a-z]*\b", rest)
             return replace(first, text=head + link + (rest if keeps else rest[0].lower() + rest[1:]))
     return None
+
+
+def needs_setting(text: str) -> bool:
+    """Whether the sentence speaks of code or a failure without its name, so that it matters what stands near it."""
+    return _NEEDS.search(text) is not None
 
 
 def resolved(text: str, setting: Setting) -> str:

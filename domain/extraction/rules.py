@@ -8,7 +8,7 @@ it; `propose` gives what was kept.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.extraction.candidate import Candidate, Citation
@@ -16,7 +16,7 @@ from domain.extraction.context import ContextItem, ExtractionContext
 from domain.extraction.cues import REVISED
 from domain.extraction.fixes import SPEAKS, fix, shown_to_work
 from domain.extraction.reading import RESULTS
-from domain.extraction.resolve import Setting, failure, joined, place
+from domain.extraction.resolve import Setting, failure, joined, needs_setting, place
 from domain.extraction.segment import Sentence, sentences
 from domain.extraction.statements import Refused, Statement, alike, content, states
 from domain.extraction.support import Support, support
@@ -37,6 +37,10 @@ _BELIEVED = frozenset({"decision", "constraint", "incompatibility"})
 """What a user's own word is enough for; what users say about causes is a report of a symptom more often than a
 finding.
 """
+
+
+_TELLING = frozenset({*SPEAKS, "user_message"})
+_Told = Mapping[int, tuple[Sentence, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +90,16 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
     """Every sentence that was looked at with what became of it: the kept ones first, in the order they are proposed."""
     found: list[_Found] = []
     dropped: list[Decision] = []
+    told = {item.position: tuple(sentences(item.text)) for item in context.items if item.kind in _TELLING}
     for item in _speaking(context):
-        for weighed in _looked_at(context, item):
+        for weighed in _looked_at(context, told, item):
             if isinstance(weighed, _Found):
                 found.append(weighed)
             else:
                 dropped.append(weighed)
     kept: list[_Found] = []
     for candidate in sorted(found, key=lambda one: one.order):
-        reason = _against(context, candidate, kept)
+        reason = _against(context, told, candidate, kept)
         if reason:
             dropped.append(_dropped(candidate, reason))
         else:
@@ -114,37 +119,41 @@ def _speaking(context: ExtractionContext) -> list[ContextItem]:
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _looked_at(context: ExtractionContext, item: ContextItem) -> list[_Found | Decision]:
+def _looked_at(context: ExtractionContext, told: _Told, item: ContextItem) -> list[_Found | Decision]:
     """Each sentence of an item weighed; one that the next one explains together with it, where that holds."""
-    spoken = list(sentences(item.text))
+    spoken = told[item.position]
     looked: list[_Found | Decision] = []
-    place = 0
-    while place < len(spoken):
-        setting = _setting(context, item, [one.text for one in spoken[:place]])
-        both = joined(spoken[place], spoken[place + 1]) if place + 1 < len(spoken) else None
-        weighed = _weigh(context, item, place, (both, setting)) if both else None
+    at = 0
+    while at < len(spoken):
+        setting = _setting(context, told, item, at)
+        both = joined(spoken[at], spoken[at + 1]) if at + 1 < len(spoken) else None
+        weighed = _weigh(context, item, at, (both, setting)) if both else None
         if isinstance(weighed, _Found):
             looked.append(weighed)
-            place += 2
+            at += 2
             continue
-        looked.append(_weigh(context, item, place, (spoken[place], setting)))
-        place += 1
+        looked.append(_weigh(context, item, at, (spoken[at], setting)))
+        at += 1
     return looked
 
 
-def _setting(context: ExtractionContext, item: ContextItem, before: list[str]) -> Setting:
+def _setting(context: ExtractionContext, told: _Told, item: ContextItem, at: int) -> Setting:
     """What the sentences before it in its message, then those of the messages before, say it is about. A file counts
     where the last result before the message, or what was asked for it, names it too.
     """
+    text = told[item.position][at].text
+    before = [one.text for one in told[item.position][:at]]
+    if not needs_setting(text):
+        return Setting(before[-1] if before else "")
     earlier = [other for other in context.items if other.position < item.position and other.kind in SPEAKS]
-    told = [[one.text for one in sentences(other.text)] for other in earlier[-MESSAGES_BEFORE:]]
-    where = place(before[-SENTENCES_BEFORE:]) or place([text for message in told for text in message])
+    messages = [one.text for other in earlier[-MESSAGES_BEFORE:] for one in told[other.position]]
+    where = place(before[-SENTENCES_BEFORE:]) or place(messages)
     if where:
         results = [other for other in context.items if other.position < item.position and other.type in RESULTS]
         calls = [other for other in context.items if results and other.operation_id == results[-1].operation_id]
         shown = "\n".join(other.text for other in (*results[-1:], *calls))
         where = where if where.split("`")[1] in shown else ""
-    return Setting(before[-1] if before else "", where, failure([text for message in told for text in message] + before))
+    return Setting(before[-1] if before else "", where, failure([*messages, *before]))
 
 
 def _weigh(
@@ -182,14 +191,14 @@ def _score(context: ExtractionContext, item: ContextItem, statement: Statement, 
     return score
 
 
-def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Found]) -> str:
+def _against(context: ExtractionContext, told: _Told, candidate: _Found, kept: Sequence[_Found]) -> str:
     """Why a candidate falls: taken back later, a hint repeated, said already by a stronger one, or one too many."""
     statement = candidate.statement
     if any(
         content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints
     ):
         return "from_hint"
-    if _revised(context, candidate):
+    if _revised(context, told, candidate):
         return "revised"
     for stronger in kept:
         names, others = set(statement.names), set(stronger.statement.names)
@@ -200,13 +209,13 @@ def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Foun
     return "over_most" if len(kept) >= MOST else ""
 
 
-def _revised(context: ExtractionContext, candidate: _Found) -> bool:
+def _revised(context: ExtractionContext, told: _Told, candidate: _Found) -> bool:
     """Whether a later message of the agent takes back something about the same names."""
     names = set(candidate.statement.names)
     for item in context.items:
         if item.position <= candidate.item.position or item.kind not in ("agent_message", "agent_thought"):
             continue
-        for sentence in sentences(item.text):
+        for sentence in told[item.position]:
             if sentence.text == candidate.sentence.text:
                 continue
             mentioned = {name for name in names if name.text in sentence.text}

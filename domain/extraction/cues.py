@@ -45,7 +45,7 @@ _CAUSE = words(
     из-за; причин[аоы]\w*; вызван[аоы]?; приводит к; приводят к; поскольку; так как"""
 )
 _CONSEQUENCE = words(
-    r"""so (?:it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤); which means;
+    r"""so (?:when|if|once|that|it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤); which means;
     for (?:this|that) reason; поэтому; так что"""
 )
 _FIX = words(
@@ -68,15 +68,17 @@ _CONSTRAINT = words(
 )
 _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
-    caches; inherits; silently; defaults to; falls back to; takes precedence; avoids; prevents; depends? on;
-    not the; rather than; is case-sensitive;
-    instead of; but not; unless; in reality; regardless of; captures; reuses; duplicates; hard-?codes?;
+    caches; inherits; silently; defaults to; falls back to; takes precedence; is case-sensitive; reuses;
     (?:doesn't|does not|don't|do not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use);
     (?:doesn't|does not|don't|do not) (?:call|know|reload|cache|implement|distinguish|clear|reset|update|invalidate);
     (?:doesn't|does not|don't|do not) (?:propagate|expose|export|match|escape|accept|allow|apply|trigger|set|recogni[sz]e);
     (?:doesn't|does not|don't|do not) (?:wait|flush|close|persist|save|load|register|forward|follow|resolve|catch|cover);
     игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""
+)
+_CONTRAST = words(
+    r"""instead of; but not; but only; unless; in reality; regardless of; rather than; not the; depends? on; avoids;
+    prevents; captures; hard-?codes?; вместо; но не; а не; независимо от"""
 )
 CUES: tuple[Cue, ...] = (
     Cue("negative_result", 3, _NEGATIVE),
@@ -86,7 +88,8 @@ CUES: tuple[Cue, ...] = (
     Cue("verified_fix", 2, _FIX),
     Cue("decision", 2, _DECISION),
     Cue("constraint", 2, _CONSTRAINT),
-    Cue("behaviour", 1, _BEHAVIOUR),
+    Cue("behaviour", 2, _BEHAVIOUR),
+    Cue("behaviour", 1, _CONTRAST),
 )
 """The first that a sentence holds names its rule; a decision is one whatever else it holds."""
 
@@ -150,3 +153,9 @@ REVISED = words(
     ошиб\w+; оказалось,? что не; не подтверд\w+; на самом деле; всё-таки"""
 )
 """Words of a later sentence that take back an earlier one about the same names."""
+CONFIRMED = words(
+    r"""assumptions? (?:is|are|was|were) (?:valid|right|correct|confirmed); as (?:we |i )?(?:expected|thought|assumed);
+    exactly as; (?:this|that|which|it) (?:confirms|proves); hypothesis (?:is|was) (?:right|correct|confirmed);
+    confirmed; предположение (?:верно|подтвердилось); подтвердилось; как и ожидалось"""
+)
+"""Words of a later sentence that say a guess was seen to hold."""

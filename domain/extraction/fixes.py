@@ -7,6 +7,7 @@ is `Changing the code to use X fixes Y`. Without something that came back after 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from domain.extraction.context import ContextItem, ExtractionContext
 from domain.extraction.reading import RESULTS
@@ -14,7 +15,6 @@ from domain.extraction.segment import sentences
 from domain.extraction.wording import words
 
 SPEAKS = ("agent_message", "agent_thought", "final_result")
-_MESSAGES_AFTER = 4
 _CHANGED = re.compile(
     r"^(?:the |this )?(?P<what>code|file|function|method|class|script|test|query|implementation|configuration|config|"
     r"`[^`]+`(?: [a-z]+)?) (?:has|have) (?:now )?been (?:updated|changed|modified|edited|rewritten) to (?P<do>.+?), which "
@@ -42,46 +42,52 @@ _FAILED = words(
 _FORMS = {"fix": "fixes", "resolve": "resolves", "solve": "solves", "address": "addresses", "prevent": "prevents"}
 
 
-def fix(text: str, place: str) -> str | None:
-    """What the sentence says once its fix is known to work, or None where it tells of none. `place` is the file it is
-    about, where it says `the code` only.
-    """
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What a sentence says once its fix is known to work; `done` where it looks back on it."""
+
+    text: str
+    done: bool
+
+
+def fix(text: str, place: str) -> Fix | None:
+    """The fix a sentence tells of, if any. `place` is the file it is about, where it says `the code` only."""
     changed = _CHANGED.match(text)
     if changed:
         what = changed["what"] if "`" in changed["what"] else place
         verb = _FORMS.get(changed["fix"].lower(), "avoids")
-        return f"Changing {what} to {changed['do']} {verb} the {changed['what_for']}." if what else None
+        return Fix(f"Changing {what} to {changed['do']} {verb} the {changed['what_for']}.", False) if what else None
     needed = _NEEDED.match(text)
     if needed:
-        return f"To {needed['fix'].lower()} {needed['what_for']}, one has to {needed['do']}."
+        return Fix(f"To {needed['fix'].lower()} {needed['what_for']}, one has to {needed['do']}.", False)
     by = _FIXED_BY.match(text)
     if by:
-        return f"{by['what'][0].upper()}{by['what'][1:]} is fixed by {by['do']}."
+        return Fix(f"{by['what'][0].upper()}{by['what'][1:]} is fixed by {by['do']}.", True)
     so = _FIXED_SO.match(text)
-    return f"{so['what']} has to {so['do']} so that {so['what_for']}." if so else None
+    return Fix(f"{so['what']} has to {so['do']} so that {so['what_for']}.", True) if so else None
 
 
-def shown_to_work(context: ExtractionContext, speaker: ContextItem) -> ContextItem | None:
-    """The result that shows it: one after which the agent says so, or, for a summary, the last check or command before
-    it where that did not fail.
+def shown_to_work(context: ExtractionContext, speaker: ContextItem, told: Fix) -> ContextItem | None:
+    """The result that shows it: for a fix in hand the one after which the agent says so, for one looked back on the
+    last check or command before, where that did not fail.
     """
+    if told.done:
+        return _last_check(context, speaker)
     results: list[ContextItem] = []
-    said = 0
     for item in context.items:
-        if item.position <= speaker.position or said > _MESSAGES_AFTER:
+        if item.position <= speaker.position:
             continue
         if item.type in RESULTS:
             results.append(item)
         elif item.kind == "user_message":
             break
         elif item.kind in SPEAKS:
-            said += 1
-            told = [one.text for one in sentences(item.text)]
-            if any(_FAILED.search(one) for one in told):
-                return None
-            if results and results[-1].success is not False and any(_WORKED.search(one) for one in told):
+            said = [one.text for one in sentences(item.text)]
+            if any(_FAILED.search(one) for one in said):
+                break
+            if results and results[-1].success is not False and any(_WORKED.search(one) for one in said):
                 return results[-1]
-    return None if results else _last_check(context, speaker)
+    return None
 
 
 def _last_check(context: ExtractionContext, speaker: ContextItem) -> ContextItem | None:

@@ -8,23 +8,24 @@ it; `propose` gives what was kept.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.context import ContextItem, ExtractionContext
-from domain.extraction.cues import REVISED
+from domain.extraction.cues import CONFIRMED, REVISED
 from domain.extraction.fixes import SPEAKS, fix, shown_to_work
 from domain.extraction.reading import RESULTS
 from domain.extraction.resolve import Setting, failure, joined, needs_setting, place
 from domain.extraction.segment import Sentence, sentences
 from domain.extraction.statements import Refused, Statement, alike, content, states
-from domain.extraction.support import Support, support
+from domain.extraction.support import Seen, Support, support
 
 PROVIDER = "rules/v1"
 MOST = 5
 """Candidates of one run; the strongest stay."""
-THRESHOLD = 4
+THRESHOLD = 3
 """What a statement must reach: strength of its rule, where it stands, how it is introduced, what it names."""
 ALIKE = 0.6
 """Two statements of a run about the same names with this much in common are one."""
@@ -160,22 +161,29 @@ def _weigh(
     context: ExtractionContext, item: ContextItem, at: int, spoken: tuple[Sentence, Setting]
 ) -> _Found | Decision:
     sentence, setting = spoken
-    fixed = fix(sentence.text, setting.place) if item.kind in SPEAKS else None
-    shown = shown_to_work(context, item) if fixed else None
-    said = replace(sentence, text=fixed) if fixed and shown else sentence
+    told = fix(sentence.text, setting.place) if item.kind in SPEAKS else None
+    worked = shown_to_work(context, item, told) if told else None
+    said = replace(sentence, text=told.text) if told and worked else sentence
     stated = states(said, setting)
     if isinstance(stated, Refused):
         return Decision(item.position, item.event_id, sentence.text, False, stated.reason)
     if item.kind == "user_message" and not stated[0].rules & _BELIEVED:
         return Decision(item.position, item.event_id, sentence.text, False, "user_request", stated[0].rule)
+    seen = Seen(worked, _held(context, item))
     for statement in stated:
-        if shown:
+        if worked:
             statement = replace(statement, rule="verified_fix", strength=max(statement.strength, 2), concluding=True)
-        supported = support(context, item, statement, shown)
+        supported = support(context, item, statement, seen)
         if supported is not None:
             found = _Found(item, at, sentence, statement, supported, _score(context, item, statement, supported))
             return found if found.score >= THRESHOLD else _dropped(found, "weak")
     return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", stated[0].rule)
+
+
+def _held(context: ExtractionContext, item: ContextItem) -> bool:
+    """Whether one of the next messages says that what was guessed was then seen."""
+    later = [other for other in context.items if other.position > item.position and other.kind in SPEAKS]
+    return any(CONFIRMED.search(one.text) for other in later[:MESSAGES_BEFORE] for one in sentences(other.text))
 
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
@@ -218,10 +226,15 @@ def _revised(context: ExtractionContext, told: _Told, candidate: _Found) -> bool
         for sentence in told[item.position]:
             if sentence.text == candidate.sentence.text:
                 continue
-            mentioned = {name for name in names if name.text in sentence.text}
+            mentioned = {name for name in names if _mentions(sentence.text, name.text)}
             if REVISED.search(sentence.text) and 2 * len(mentioned) >= len(names):
                 return True
     return False
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Whether a sentence names it; a name that is also a plain word only in a code span."""
+    return f"`{name}" in text or (not re.fullmatch(r"[A-Za-z]?[a-z]+", name) and name in text)
 
 
 def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:

@@ -39,7 +39,7 @@ _END = re.compile(
     r"(?<=[.!?…])[\"')\]\x01]*\s+(?=[A-ZА-ЯЁ\x01\"'(\[\d✓✅❌])"
     r"|(?<=[a-zа-яё0-9)\x01][.!?])(?=(?:To|The|This|That|Let|Lets|Let's|Now|We|I|It|If|In|For|After|So|As|Next|First|Since|"
     r"One|Our|Using|A|An|On|Upon|By|When|While|Because|Instead|Another|But|And|Here|There|These|Then|With|Without|Which)\b)"
-    r"|(?<=[a-zа-яё0-9)][.!?])(?=\x01)|(?<=\x01:)(?=[A-Z\x01])"
+    r"|(?<=[a-zа-яё0-9)\x01][.!?])(?=\x01)|(?<=\x01:)(?=[A-Z\x01])"
 )
 
 

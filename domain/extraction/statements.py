@@ -149,7 +149,7 @@ def _prose(text: str) -> str:
 
 def _sentence(text: str) -> str:
     first = text[0].upper() + text[1:] if text[:1].islower() and re.match(r"[^\W\d_]+[ ,]", text) else text
-    return first.rstrip()
+    return re.sub(r"[!.]*!$", ".", first.rstrip())
 
 
 _SMALL = re.compile(

@@ -28,7 +28,8 @@ _NEEDED = re.compile(
 )
 _FIXED_BY = re.compile(r"^(?:fixed|solved|resolved) (?P<what>.+?) by (?P<do>\w+ing\b.+?)\.?$", re.I)
 _FIXED_SO = re.compile(
-    r"^(?:fixed|changed|updated) (?P<what>`[^`]+`(?: [a-z]+)?) to (?P<do>.+?),? so(?: that)? (?P<what_for>.+?)\.?$", re.I
+    r"^(?:fixed|changed|updated) (?P<what>`[^`]+`(?: [a-z]+)?) to (?P<do>.+?),? so(?: that)? (?P<what_for>.+?)\.?$",
+    re.I,
 )
 _WORKED = words(
     r"""(?:is|was|has been|have been|are|were) (?:now )?(?:fixed|resolved|solved|corrected|gone); fixed it; that fixed;
@@ -82,7 +83,7 @@ def shown_to_work(context: ExtractionContext, speaker: ContextItem, told: Fix) -
         elif item.kind == "user_message":
             break
         elif item.kind in SPEAKS:
-            said = [one.text for one in sentences(item.text)]
+            said = [f"{one.label}: {one.text}" for one in sentences(item.text)]
             if any(_FAILED.search(one) for one in said):
                 break
             if results and results[-1].success is not False and any(_WORKED.search(one) for one in said):

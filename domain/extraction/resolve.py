@@ -29,6 +29,8 @@ class Setting:
     failure: str = ""
 
 
+NOWHERE = Setting()
+
 _IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)
 _KINDS = (
     r"function|method|class|module|script|command|hook|endpoint|option|flag|file|table|field|helper|setting|package|"
@@ -54,7 +56,11 @@ _NEEDS = re.compile(
     r"test|query|component|definition|configuration|config|issue|problem|bug|error|failure|crash|exception)\b",
     re.I,
 )
-_FAILED = re.compile(r"^(?:the )?(?P<what>`[^`]+`(?: (?!is |was )[a-z]+)? (?:in|from|of|at) `[^`]+`(?: (?:file|module|script|test))?) (?=[a-z])", re.I)
+_FAILED = re.compile(
+    r"^(?:the )?(?P<what>`[^`]+`(?: (?!is |was )[a-z]+)? (?:in|from|of|at) `[^`]+`(?: (?:file|module|script|test))?) "
+    r"(?=[a-z])",
+    re.I,
+)
 _FOLLOWS = re.compile(r"^(?:so|therefore|thus|hence|as a result|that's why|which is why)\b,? +", re.I)
 _BECAUSE = re.compile(r"^(?:this|that|it)(?: is|'s|’s) (?=(?:because|due to|caused by)\b)", re.I)
 _EFFECT = re.compile(

@@ -8,19 +8,17 @@ it; `propose` gives what was kept.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.context import ContextItem, ExtractionContext
-from domain.extraction.cues import CONFIRMED, REVISED
 from domain.extraction.fixes import SPEAKS, fix, shown_to_work
-from domain.extraction.reading import RESULTS
-from domain.extraction.resolve import Setting, failure, joined, needs_setting, place
-from domain.extraction.segment import Sentence, sentences
+from domain.extraction.resolve import Setting, joined
+from domain.extraction.segment import Sentence
 from domain.extraction.statements import Refused, Statement, alike, content, states
 from domain.extraction.support import Seen, Support, support
+from domain.extraction.telling import Telling, held, revised, setting, tell
 
 PROVIDER = "rules/v1"
 MOST = 5
@@ -29,8 +27,6 @@ THRESHOLD = 3
 """What a statement must reach: strength of its rule, where it stands, how it is introduced, what it names."""
 ALIKE = 0.6
 """Two statements of a run about the same names with this much in common are one."""
-MESSAGES_BEFORE, SENTENCES_BEFORE = 4, 3
-"""How far back a sentence without a name may find what it is about."""
 USER_CHARACTERS = 2_000
 """A longer user message is a prompt, a file or a log rather than somebody's statement."""
 
@@ -38,10 +34,6 @@ _BELIEVED = frozenset({"decision", "constraint", "incompatibility"})
 """What a user's own word is enough for; what users say about causes is a report of a symptom more often than a
 finding.
 """
-
-
-_TELLING = frozenset({*SPEAKS, "user_message"})
-_Told = Mapping[int, tuple[Sentence, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +83,16 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
     """Every sentence that was looked at with what became of it: the kept ones first, in the order they are proposed."""
     found: list[_Found] = []
     dropped: list[Decision] = []
-    told = {item.position: tuple(sentences(item.text)) for item in context.items if item.kind in _TELLING}
+    telling = tell(context)
     for item in _speaking(context):
-        for weighed in _looked_at(context, told, item):
+        for weighed in _looked_at(telling, item):
             if isinstance(weighed, _Found):
                 found.append(weighed)
             else:
                 dropped.append(weighed)
     kept: list[_Found] = []
     for candidate in sorted(found, key=lambda one: one.order):
-        reason = _against(context, told, candidate, kept)
+        reason = _against(telling, candidate, kept)
         if reason:
             dropped.append(_dropped(candidate, reason))
         else:
@@ -120,56 +112,35 @@ def _speaking(context: ExtractionContext) -> list[ContextItem]:
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _looked_at(context: ExtractionContext, told: _Told, item: ContextItem) -> list[_Found | Decision]:
+def _looked_at(telling: Telling, item: ContextItem) -> list[_Found | Decision]:
     """Each sentence of an item weighed; one that the next one explains together with it, where that holds."""
-    spoken = told[item.position]
+    spoken = telling.sentences[item.position]
     looked: list[_Found | Decision] = []
     at = 0
     while at < len(spoken):
-        setting = _setting(context, told, item, at)
+        near = setting(telling, item, at)
         both = joined(spoken[at], spoken[at + 1]) if at + 1 < len(spoken) else None
-        weighed = _weigh(context, item, at, (both, setting)) if both else None
+        weighed = _weigh(telling, item, at, (both, near)) if both else None
         if isinstance(weighed, _Found):
             looked.append(weighed)
             at += 2
             continue
-        looked.append(_weigh(context, item, at, (spoken[at], setting)))
+        looked.append(_weigh(telling, item, at, (spoken[at], near)))
         at += 1
     return looked
 
 
-def _setting(context: ExtractionContext, told: _Told, item: ContextItem, at: int) -> Setting:
-    """What the sentences before it in its message, then those of the messages before, say it is about. A file counts
-    where the last result before the message, or what was asked for it, names it too.
-    """
-    text = told[item.position][at].text
-    before = [one.text for one in told[item.position][:at]]
-    if not needs_setting(text):
-        return Setting(before[-1] if before else "")
-    earlier = [other for other in context.items if other.position < item.position and other.kind in SPEAKS]
-    messages = [one.text for other in earlier[-MESSAGES_BEFORE:] for one in told[other.position]]
-    where = place(before[-SENTENCES_BEFORE:]) or place(messages)
-    if where:
-        results = [other for other in context.items if other.position < item.position and other.type in RESULTS]
-        calls = [other for other in context.items if results and other.operation_id == results[-1].operation_id]
-        shown = "\n".join(other.text for other in (*results[-1:], *calls))
-        where = where if where.split("`")[1] in shown else ""
-    return Setting(before[-1] if before else "", where, failure([*messages, *before]))
-
-
-def _weigh(
-    context: ExtractionContext, item: ContextItem, at: int, spoken: tuple[Sentence, Setting]
-) -> _Found | Decision:
-    sentence, setting = spoken
-    told = fix(sentence.text, setting.place) if item.kind in SPEAKS else None
+def _weigh(telling: Telling, item: ContextItem, at: int, spoken: tuple[Sentence, Setting]) -> _Found | Decision:
+    context, (sentence, near) = telling.context, spoken
+    told = fix(sentence.text, near.place) if item.kind in SPEAKS else None
     worked = shown_to_work(context, item, told) if told else None
     said = replace(sentence, text=told.text) if told and worked else sentence
-    stated = states(said, setting)
+    stated = states(said, near)
     if isinstance(stated, Refused):
         return Decision(item.position, item.event_id, sentence.text, False, stated.reason)
     if item.kind == "user_message" and not stated[0].rules & _BELIEVED:
         return Decision(item.position, item.event_id, sentence.text, False, "user_request", stated[0].rule)
-    seen = Seen(worked, _held(context, item))
+    seen = Seen(worked, held(telling, item))
     for statement in stated:
         if worked:
             statement = replace(statement, rule="verified_fix", strength=max(statement.strength, 2), concluding=True)
@@ -178,12 +149,6 @@ def _weigh(
             found = _Found(item, at, sentence, statement, supported, _score(context, item, statement, supported))
             return found if found.score >= THRESHOLD else _dropped(found, "weak")
     return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", stated[0].rule)
-
-
-def _held(context: ExtractionContext, item: ContextItem) -> bool:
-    """Whether one of the next messages says that what was guessed was then seen."""
-    later = [other for other in context.items if other.position > item.position and other.kind in SPEAKS]
-    return any(CONFIRMED.search(one.text) for other in later[:MESSAGES_BEFORE] for one in sentences(other.text))
 
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
@@ -199,14 +164,15 @@ def _score(context: ExtractionContext, item: ContextItem, statement: Statement, 
     return score
 
 
-def _against(context: ExtractionContext, told: _Told, candidate: _Found, kept: Sequence[_Found]) -> str:
+def _against(telling: Telling, candidate: _Found, kept: Sequence[_Found]) -> str:
     """Why a candidate falls: taken back later, a hint repeated, said already by a stronger one, or one too many."""
     statement = candidate.statement
     if any(
-        content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints
+        content(hint.text) and _within(content(statement.proposition), content(hint.text))
+        for hint in telling.context.hints
     ):
         return "from_hint"
-    if _revised(context, told, candidate):
+    if revised(telling, candidate.item, candidate.sentence, statement):
         return "revised"
     for stronger in kept:
         names, others = set(statement.names), set(stronger.statement.names)
@@ -215,26 +181,6 @@ def _against(context: ExtractionContext, told: _Told, candidate: _Found, kept: S
         ) >= ALIKE:
             return "said_already"
     return "over_most" if len(kept) >= MOST else ""
-
-
-def _revised(context: ExtractionContext, told: _Told, candidate: _Found) -> bool:
-    """Whether a later message of the agent takes back something about the same names."""
-    names = set(candidate.statement.names)
-    for item in context.items:
-        if item.position <= candidate.item.position or item.kind not in ("agent_message", "agent_thought"):
-            continue
-        for sentence in told[item.position]:
-            if sentence.text == candidate.sentence.text:
-                continue
-            mentioned = {name for name in names if _mentions(sentence.text, name.text)}
-            if REVISED.search(sentence.text) and 2 * len(mentioned) >= len(names):
-                return True
-    return False
-
-
-def _mentions(text: str, name: str) -> bool:
-    """Whether a sentence names it; a name that is also a plain word only in a code span."""
-    return f"`{name}" in text or (not re.fullmatch(r"[A-Za-z]?[a-z]+", name) and name in text)
 
 
 def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from domain.extraction.anchors import Anchor, AnchorKind, anchors
 from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS
 from domain.extraction.refusals import ADVICE, REFUSALS
-from domain.extraction.resolve import Setting, heads, resolved
+from domain.extraction.resolve import NOWHERE, Setting, heads, resolved
 from domain.extraction.segment import Sentence
 
 MIN_WORDS, MAX_WORDS, MAX_LENGTH = 5, 60, 420
@@ -58,13 +58,13 @@ class Refused:
     reason: str
 
 
-def state(sentence: Sentence, setting: Setting = Setting()) -> Statement | Refused:
+def state(sentence: Sentence, setting: Setting = NOWHERE) -> Statement | Refused:
     """The statement a sentence makes, or the first reason why it makes none; `setting` is what stands near it."""
     found = states(sentence, setting)
     return found if isinstance(found, Refused) else found[0]
 
 
-def states(sentence: Sentence, setting: Setting = Setting()) -> tuple[Statement, ...] | Refused:
+def states(sentence: Sentence, setting: Setting = NOWHERE) -> tuple[Statement, ...] | Refused:
     """The statement a sentence makes and then what it says without its last parts, the longest first."""
     text, concluding, causal = _bare(sentence)
     text = resolved(text, setting)

@@ -33,15 +33,15 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What came after a sentence: the result that shows its fix to work, and whether a guess was then said to hold."""
+    """What came after a sentence: the result that shows its fix to work, and the position of the message that says a
+    guess held (0 where none does): what came back in between was seen.
+    """
 
     worked: ContextItem | None = None
-    held: bool = False
+    held: int = 0
 
 
-def support(
-    context: ExtractionContext, speaker: ContextItem, statement: Statement, seen: Seen
-) -> Support | None:
+def support(context: ExtractionContext, speaker: ContextItem, statement: Statement, seen: Seen) -> Support | None:
     """The least evidence that grounds the statement, or None. A user's statement is evidence of itself; results come
     before what users said, for they are what was seen.
     """
@@ -66,7 +66,9 @@ def support(
     strong = [item for item in chosen if item.type in GROUNDS]
     if missing or len(chosen) > MOST_CITED or not _names_in(strong, statement.names):
         return None
-    known = [item for item in strong if item.type != "user_statement" and (seen.held or item in results)]
+    known = [
+        item for item in strong if item.type != "user_statement" and item.position < max(seen.held, speaker.position)
+    ]
     if not by_user and not known:
         return None
     if ungrounded(statement.proposition, tuple(text for item in chosen for text in _texts(item))):

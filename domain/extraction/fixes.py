@@ -7,6 +7,7 @@ is `Changing the code to use X fixes Y`. Without something that came back after 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from domain.extraction.context import ContextItem, ExtractionContext
@@ -40,7 +41,13 @@ _FAILED = words(
     r"""not (?:fixed|resolved|solved|work\w*|pass\w*); (?:doesn't|didn't|does not|did not) (?:work|pass|help|fix);
     still (?:fails?|failing|wrong|broken|missing|has|have|get|getting|errors?); fails?; failed"""
 )
-_FORMS = {"fix": "fixes", "resolve": "resolves", "solve": "solves", "address": "addresses", "prevent": "prevents"}
+_FORMS: Mapping[str, str] = {
+    "fix": "fixes",
+    "resolve": "resolves",
+    "solve": "solves",
+    "address": "addresses",
+    "prevent": "prevents",
+}
 
 
 @dataclass(frozen=True, slots=True)

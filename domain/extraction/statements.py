@@ -30,7 +30,7 @@ _PLACES = re.compile(
 )
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
 _TYPED = re.compile(
-    r"(?<![\w`.])([A-Z][A-Za-z0-9]+) (?:component|class|interface|struct|enum|trait|model|module|type|hook|field|decorator)s?\b"
+    r"(?<![\w`.])([A-Z][A-Za-z0-9]+) (?:component|interface|struct|enum|trait|module|hook|decorator|middleware)s?\b"
 )
 _CUT = frozenset({"hedged", "passing_detail", "length"})
 """What may be wrong with a last part only: the rest is looked at without it."""
@@ -102,7 +102,7 @@ def _judged(text: str, concluding: bool, causal: bool) -> Statement | Refused:
 
 
 def _names(text: str) -> tuple[Anchor, ...]:
-    """What the text is about: its anchors that last, and words in capitals that are said to be a class or the like."""
+    """What the text is about: its anchors that last, and capitalised words that are said to be a component or the like."""
     typed = (Anchor(AnchorKind.CODE, found[1]) for found in _TYPED.finditer(_prose(text)))
     return tuple(dict.fromkeys((*(anchor for anchor in anchors(text) if is_name(anchor)), *typed)))
 

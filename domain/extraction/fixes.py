@@ -41,6 +41,13 @@ _FAILED = words(
     r"""not (?:fixed|resolved|solved|work\w*|pass\w*); (?:doesn't|didn't|does not|did not) (?:work|pass|help|fix);
     still (?:fails?|failing|wrong|broken|missing|has|have|get|getting|errors?); fails?; failed"""
 )
+_ING: Mapping[str, str] = {
+    "fix": "Fixing",
+    "resolve": "Resolving",
+    "solve": "Solving",
+    "prevent": "Preventing",
+    "avoid": "Avoiding",
+}
 _FORMS: Mapping[str, str] = {
     "fix": "fixes",
     "resolve": "resolves",
@@ -66,8 +73,9 @@ def fix(text: str, place: str) -> Fix | None:
         verb = _FORMS.get(changed["fix"].lower(), "avoids")
         return Fix(f"Changing {what} to {changed['do']} {verb} the {changed['what_for']}.", False) if what else None
     needed = _NEEDED.match(text)
-    if needed:
-        return Fix(f"To {needed['fix'].lower()} {needed['what_for']}, one has to {needed['do']}.", False)
+    # what has no name of its own is mostly a slip of the moment
+    if needed and "`" in needed["what_for"]:
+        return Fix(f"{_ING[needed['fix'].lower()]} {needed['what_for']} requires one to {needed['do']}.", False)
     by = _FIXED_BY.match(text)
     if by:
         return Fix(f"{by['what'][0].upper()}{by['what'][1:]} is fixed by {by['do']}.", True)
@@ -76,8 +84,8 @@ def fix(text: str, place: str) -> Fix | None:
 
 
 def shown_to_work(context: ExtractionContext, speaker: ContextItem, told: Fix) -> ContextItem | None:
-    """The result that shows it: for a fix in hand the one after which the agent says so, for one looked back on the
-    last check or command before, where that did not fail.
+    """The result that shows it: for a fix in hand the one after which the agent says so, or else the turn's last check
+    where it passed; for one looked back on the last check or command before, where that did not fail.
     """
     if told.done:
         return _last_check(context, speaker)
@@ -92,10 +100,11 @@ def shown_to_work(context: ExtractionContext, speaker: ContextItem, told: Fix) -
         elif item.kind in SPEAKS:
             said = [f"{one.label}: {one.text}" for one in sentences(item.text)]
             if any(_FAILED.search(one) for one in said):
-                break
+                return None
             if results and results[-1].success is not False and any(_WORKED.search(one) for one in said):
                 return results[-1]
-    return None
+    checks = [item for item in results if item.type == "check_result"]
+    return checks[-1] if checks and checks[-1].success else None
 
 
 def _last_check(context: ExtractionContext, speaker: ContextItem) -> ContextItem | None:

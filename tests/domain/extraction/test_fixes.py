@@ -24,7 +24,7 @@ SAID = "Changing `stamps.py` (`to_ticks`) to use `floor` fixes the off-by-one ti
         ),
         (
             "To fix the flaky `test_order`, we need to sort the keys in `dump_all`.",
-            "To fix the flaky `test_order`, one has to sort the keys in `dump_all`.",
+            "Fixing the flaky `test_order` requires one to sort the keys in `dump_all`.",
         ),
         (
             "Fixed the deadlock in `flush` by releasing `_lock` first.",
@@ -45,6 +45,7 @@ def test_what_a_fix_says_afterwards(text: str, told: str) -> None:
     "text",
     [
         "To fix this, we need to sort the keys in `dump_all`.",
+        "To fix the error, we need to sort the keys in `dump_all`.",
         "The code has been changed to use `floor`.",
         "Fixed the tests in `test_order.py`.",
         "`load_all` closes its file, which should be enough.",
@@ -105,3 +106,19 @@ def test_a_summary_counts_where_the_last_check_passed(code: int, kept: bool) -> 
     )
     proposed = [candidate.proposition for candidate in propose(context)]
     assert proposed == (["The deadlock in `flush_all` is fixed by releasing `_lock` first."] if kept else [])
+
+
+@pytest.mark.parametrize(("code", "kept"), [(0, True), (1, False)])
+def test_a_check_that_passes_after_the_change_shows_it_too(code: int, kept: bool) -> None:
+    context = compact(
+        [
+            *command("a", 1, "cat dump.py", "def dump_all(rows): ...  # test_order"),
+            happened(
+                "a", 3, "turn.agent", {"text": "To fix the flaky `test_order`, we need to sort rows in `dump_all`."}
+            ),
+            *command("a", 4, "sed -i s/rows/sorted/ dump.py", ""),
+            *command("a", 6, "pytest -q", "ran", code),
+        ]
+    )
+    proposed = [candidate.proposition for candidate in propose(context)]
+    assert proposed == (["Fixing the flaky `test_order` requires one to sort rows in `dump_all`."] if kept else [])

@@ -19,7 +19,7 @@ from domain.extraction.segment import sentences, split
         ("Next is `while (x) {`:In C, `x` is tested.", ["Next is `while (x) {`:", "In C, `x` is tested."]),
         ('He said "No. Never." Then left.', ['He said "No. Never." Then left.']),
         ("Он упал. Потом встал.", ["Он упал.", "Потом встал."]),
-        ("marshmallow.fields.TimeDelta rounds.", ["marshmallow.fields.TimeDelta rounds."]),
+        ("shop.rates.Tariff rounds.", ["shop.rates.Tariff rounds."]),
     ],
 )
 def test_split(text: str, expected: list[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import psycopg
 
+from activities.postgres.arrays import Bodies, Texts, Times
 from domain.journal.event import Event
 from domain.projections.batch import prepare
 from stack.postgres import PostgresEndpoint
@@ -34,10 +35,15 @@ VALUES (%(project)b, %(seq)b, %(source)b, %(event_id)b, %(type)b, %(run)b, %(ope
 """
 
 UPSERT = """
-INSERT INTO bench.upserted (project_id, run_id, operation_id, version, state, command, workspace, late)
-SELECT %(project)s, r, o, v, 'started', c, '/repo', 0
-FROM unnest(%(run)b::text[], %(operation)b::text[], %(version)b::bigint[], %(command)b::text[]) AS u(r, o, v, c)
-ON CONFLICT (project_id, run_id, operation_id) DO UPDATE SET version = excluded.version, command = excluded.command
+INSERT INTO bench.upserted (project_id, run_id, operation_id, version, frame_id, tool, command, argv, workspace, state, exit_code, success,
+                            success_basis, started_event, ended_event, late)
+SELECT %(project)s, r, e, v, f, t, c, NULL, w, 'completed', 0, true, 'exit_code', e, e, 0
+FROM unnest(%(run)b::text[], %(event)b::text[], %(version)b::bigint[], %(frame)b::text[], %(type)b::text[], %(words)b::text[],
+            %(workspace)b::text[]) AS u(r, e, v, f, t, c, w)
+ON CONFLICT (project_id, run_id, operation_id) DO UPDATE SET
+  version = excluded.version, frame_id = excluded.frame_id, tool = excluded.tool, command = excluded.command,
+  workspace = excluded.workspace, state = excluded.state, exit_code = excluded.exit_code, success = excluded.success,
+  started_event = excluded.started_event, ended_event = excluded.ended_event, late = excluded.late
 """
 
 
@@ -69,6 +75,16 @@ def bare_rows(events: Sequence[Event], first_seq: int) -> list[dict[str, object]
     return rows
 
 
-def columns_of(rows: Sequence[dict[str, object]]) -> dict[str, list[object]]:
-    """Rows turned into one array for each column."""
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def columns_of(rows: Sequence[dict[str, object]]) -> dict[str, object]:
+    """Rows turned into one array for each column, packed as our own appends pack theirs."""
+    columns: dict[str, object] = {name: [row[name] for row in rows] for name in rows[0]}
+    for name, kind in _KINDS.items():
+        columns[name] = kind(row[name] for row in rows)
+    return columns
+
+
+_KINDS = {
+    **dict.fromkeys(("project", "source", "event_id", "type", "run", "operation"), Texts),
+    **dict.fromkeys(("content", "body"), Bodies),
+    "occurred": Times,
+}

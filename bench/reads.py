@@ -7,6 +7,7 @@ import time
 
 import orjson
 
+from activities.postgres.arrays import Texts
 from activities.postgres.journal import Journal
 from activities.postgres.rebuild import rebuild
 from activities.postgres.verify import verify
@@ -31,7 +32,10 @@ async def fill(place: Place, project: str, count: int) -> int:
 
 
 async def rebuilding(place: Place) -> list[Bar]:
-    """Rebuild a healthy project, against reading its events, decoding them and upserting a row for each, a thousand at a time."""
+    """Rebuild a healthy project, against reading its events, decoding them and upserting a row for each.
+
+    The floor's rows have the columns and indexes of the widest table the fold writes for what happened, and go a thousand at a time.
+    """
     count = place.size(full=10_000, quick=2_000)
     events = await fill(place, "rebuild-small", count)
 
@@ -46,10 +50,13 @@ async def rebuilding(place: Place) -> list[Bar]:
                 said = [orjson.loads(body) for _, body in records]
                 rows = {
                     "project": f"floor-{number}",
-                    "run": [document["context"]["run"] for document in said],
-                    "operation": [document["event_id"] for document in said],
+                    "run": Texts(document["context"]["run"] for document in said),
+                    "event": Texts(document["event_id"] for document in said),
                     "version": [seq for seq, _ in records],
-                    "command": [document["type"] for document in said],
+                    "frame": Texts(document["context"].get("frame") for document in said),
+                    "type": Texts(document["type"] for document in said),
+                    "words": Texts(document["data"].get("command") for document in said),
+                    "workspace": Texts(document["context"].get("workspace") for document in said),
                 }
                 await connection.execute(UPSERT.encode(), rows)
                 after = records[-1][0]

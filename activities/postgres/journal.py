@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import psycopg
 
 from activities.postgres import row_codec
+from activities.postgres.arrays import Bodies, Texts, Times
 from activities.postgres.pool import Database
 from activities.postgres.rebuild import rebuild
 from domain.contracts.errors import JournalUnavailable, StaleFold, TemporalityError
@@ -85,6 +86,7 @@ class _Lane:
 
     queue: list[_Waiting] = field(default_factory=list[_Waiting])
     task: asyncio.Task[list[Receipt]] | None = None
+    starting: bool = False
     head: int = -1
     cache: dict[Address, Any] = field(default_factory=dict[Address, Any])
     # what stands in the cache as absent and was never asked for
@@ -157,8 +159,7 @@ class Journal:
         lane = self._lane(project)
         waiting = _Waiting(Unit(decide, guard, prepared), asyncio.get_running_loop().create_future(), size)
         lane.queue.append(waiting)
-        if lane.task is None:
-            self._start(project, lane)
+        self._start_soon(project, lane)
         return await waiting.answer
 
     def _lane(self, project: str) -> _Lane:
@@ -170,7 +171,14 @@ class Journal:
         self._lanes[project] = lane
         return lane
 
+    def _start_soon(self, project: str, lane: _Lane) -> None:
+        """Start the next transaction after whoever is ready to run: those just answered come with their next events."""
+        if lane.task is None and not lane.starting and lane.queue:
+            lane.starting = True
+            asyncio.get_running_loop().call_soon(self._start, project, lane)
+
     def _start(self, project: str, lane: _Lane) -> None:
+        lane.starting = False
         group = _next_group(lane.queue, self._merge)
         lane.task = asyncio.create_task(
             self._commit(project, lane, [item.unit for item in group]), name=f"journal {project}"
@@ -199,8 +207,7 @@ class Journal:
             else:
                 for item in group:
                     _tell(item, _sayable(error))
-        if lane.queue:
-            self._start(project, lane)
+        self._start_soon(project, lane)
 
     async def _commit(self, project: str, lane: _Lane, units: list[Unit]) -> list[Receipt]:
         known: dict[EventKey, Known] = {}
@@ -277,15 +284,15 @@ class Journal:
             "fold": FOLD_VERSION,
             # a guess was read at no head: it is checked whatever the head is
             "head": -1 if not lane.guessed.isdisjoint(rows.asked) else lane.head,
-            "source": [item.event.source for item in fresh],
-            "event_id": [item.event.event_id for item in fresh],
-            "type": [item.event.type for item in fresh],
-            "run": [item.event.run for item in fresh],
-            "operation": [item.event.operation_id for item in fresh],
-            "occurred": [item.event.occurred_at for item in fresh],
-            "origin": [item.origin for item in fresh],
-            "content": [item.content for item in fresh],
-            "body": [item.body for item in fresh],
+            "source": Texts(item.event.source for item in fresh),
+            "event_id": Texts(item.event.event_id for item in fresh),
+            "type": Texts(item.event.type for item in fresh),
+            "run": Texts(item.event.run for item in fresh),
+            "operation": Texts(item.event.operation_id for item in fresh),
+            "occurred": Times(item.event.occurred_at for item in fresh),
+            "origin": Bodies(item.origin for item in fresh),
+            "content": Bodies(item.content for item in fresh),
+            "body": Bodies(item.body for item in fresh),
             "read": row_codec.encode_reads(reads),
             "rows": row_codec.encode(rows.rows()),
             "deadline": guard.deadline if guard else None,

@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from activities.postgres import arrays
 from domain.contracts.errors import JournalUnavailable, MalformedId
 
 Connection = psycopg.AsyncConnection[TupleRow]
@@ -27,6 +28,7 @@ class Database:
             min_size=1,
             max_size=max_connections,
             timeout=10,
+            configure=_configure,
             kwargs={"autocommit": True, "options": "-c timezone=UTC -c application_name=temporality"},
         )
 
@@ -63,3 +65,7 @@ class Database:
                 await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             await connection.execute("SELECT set_config('temporality.scopes', %s, true)", (",".join(scopes),))
             yield connection
+
+
+async def _configure(connection: Connection) -> None:
+    arrays.register(connection.adapters)

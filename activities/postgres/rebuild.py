@@ -95,13 +95,20 @@ async def events_between(
     connection: Connection, project: str, after: int, upto: int
 ) -> AsyncGenerator[tuple[int, Event, bytes]]:
     """The project's events with after < seq <= upto in order: seq, the event as the current version reads it, its content hash."""
-    while after < upto:
-        cursor = await connection.execute(_PAGE, (project, after, upto, PAGE), binary=True)
-        records = await cursor.fetchall()
-        if not records:
-            return
+    async for records in _pages(connection, project, after, upto):
         for seq, body, content in records:
             yield seq, read_event(body), content
+
+
+async def _pages(
+    connection: Connection, project: str, after: int, upto: int
+) -> AsyncGenerator[list[tuple[int, bytes, bytes]]]:
+    while after < upto:
+        cursor = await connection.execute(_PAGE, (project, after, upto, PAGE), binary=True)
+        records = [(int(seq), body, content) for seq, body, content in await cursor.fetchall()]
+        if not records:
+            return
+        yield records
         after = records[-1][0]
 
 
@@ -135,10 +142,12 @@ async def _fold_range(
     progress: Callable[[int, int], None] | None,
 ) -> int:
     count = 0
-    async for seq, event, content in events_between(connection, project, after, upto):
-        fold(rows, event, content, seq)
-        count += 1
-        if progress and count % PAGE == 0:
+    async for records in _pages(connection, project, after, upto):
+        for seq, body, content in records:
+            fold(rows, read_event(body), content, seq)
+        rows.catch_up()
+        count += len(records)
+        if progress:
             progress(after + count, upto)
     if progress:
         progress(upto, upto)

@@ -102,7 +102,15 @@ class Event:
             evidence=tuple(document.get("evidence", ())),
             caused_by=tuple(document.get("caused_by", ())),
             origin_hash=origin_hash,
-            **{name: context.get(name) for name in _CONTEXT},
+            # named one by one: a rebuild reads every event there is
+            run=context.get("run"),
+            task=context.get("task"),
+            frame=context.get("frame"),
+            parent_frame=context.get("parent_frame"),
+            sequence=context.get("sequence"),
+            workspace=context.get("workspace"),
+            parent_event_id=context.get("parent_event_id"),
+            operation_id=context.get("operation_id"),
         )
 
 

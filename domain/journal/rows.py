@@ -6,7 +6,7 @@ working set counts events of the batch from 1 and the database adds the head und
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol, TypeVar
 
@@ -45,6 +45,7 @@ class Table:
 
 
 Address = tuple[Table, RowKey]
+Evolve = Callable[[Any, Sequence[Any]], Row]
 
 
 class NotLoaded(Exception):
@@ -65,10 +66,17 @@ class WorkingSet:
     asked: dict[Address, None] = field(default_factory=dict[Address, None])
     # a rebuild starts from nothing: what is not written yet does not exist
     closed: bool = False
+    # by address: how the row evolves, the row before, and the steps it has yet to take
+    deferred: dict[Address, tuple[Evolve, Any, list[Any]]] = field(default_factory=dict[Address, Any])
 
     def get(self, table: Table, row: type[R], *key: str | int) -> R | None:
         """The aggregate at `key`, or None. Raises `NotLoaded` when the store has not been asked yet."""
-        address = (table, key)
+        return self._get((table, key))
+
+    def _get(self, address: Address) -> Any:
+        if address in self.deferred:
+            evolve, before, steps = self.deferred.pop(address)
+            self.written[address] = evolve(before, steps)
         if address in self.written:
             return self.written[address]
         if self.closed:
@@ -85,6 +93,20 @@ class WorkingSet:
     def put_at(self, address: Address, row: Row) -> None:
         """The same where the address is known."""
         self.written[address] = row
+
+    def defer(self, address: Address, evolve: Evolve, step: object) -> None:
+        """Let the row at `address` take `step`, together with those before and after it, as soon as anybody wants to see it."""
+        waiting = self.deferred.get(address)
+        if waiting is None:
+            self.deferred[address] = (evolve, self._get(address), [step])
+        else:
+            waiting[2].append(step)
+
+    def catch_up(self) -> None:
+        """Let all rows take the steps they have yet to take."""
+        for address, (evolve, before, steps) in self.deferred.items():
+            self.written[address] = evolve(before, steps)
+        self.deferred.clear()
 
     def add(self, table: Table, row: Row) -> None:
         """Write a row of a table that only grows: the first one under a key stays, here and in the store."""
@@ -104,5 +126,6 @@ class WorkingSet:
             raise NotLoaded(tuple(missing))
 
     def rows(self) -> Iterator[tuple[Table, Any]]:
+        self.catch_up()
         for (table, _), row in self.written.items():
             yield table, row

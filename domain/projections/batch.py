@@ -151,6 +151,8 @@ def fold_batch(rows: WorkingSet, units: Sequence[Unit], known: Mapping[EventKey,
             continue
         for item in items:
             _take(rows, batch, item, known)
+    if not batch.missing:
+        rows.catch_up()
     return batch
 
 

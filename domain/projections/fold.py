@@ -7,18 +7,20 @@ refused under the lock and a newer one rebuilds first.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from domain.approvals import evolve as approvals
 from domain.approvals.state import APPROVALS, Approval
 from domain.extraction import state as extractions
 from domain.extraction.state import EXTRACTIONS, Extraction
 from domain.journal.event import Event
-from domain.journal.rows import Address, Table, WorkingSet
+from domain.journal.rows import Address, Row, Table, WorkingSet
 from domain.knowledge import evolve as knowledge
 from domain.knowledge.state import EVIDENCE, LINKS, NODES, RELATIONSHIPS, TERMS, Node, Relationship, Term
 from domain.retrieval.terms import terms
 from domain.runs import evolve as runs
-from domain.runs.state import FRAMES, OPERATIONS, RUNS, TASKS, Frame, Operation, Run, Task
+from domain.runs.state import FRAMES, OPERATIONS, RUNS, TASKS, Operation
 
 FOLD_VERSION = 1
 TABLES: tuple[Table, ...] = (
@@ -68,16 +70,20 @@ def fold(rows: WorkingSet, event: Event, body_hash: bytes, at: int, touched: tup
 
 def _happened(rows: WorkingSet, event: Event, body_hash: bytes, at: int, addresses: tuple[Address, ...]) -> None:
     """What happened moves what it touches; commands and imports touch nothing and stand in the journal only."""
+    step = (event, body_hash, at)
     for address in addresses:
         table, key = address
-        if table is RUNS:
-            rows.put_at(address, runs.evolve_run(rows.get(RUNS, Run, *key), event, body_hash, at))
-        elif table is FRAMES:
-            rows.put_at(address, runs.evolve_frame(rows.get(FRAMES, Frame, *key), event, at))
-        elif table is TASKS:
-            rows.put_at(address, runs.evolve_task(rows.get(TASKS, Task, *key), event, at))
-        else:
+        if table is OPERATIONS:
             rows.put_at(address, runs.evolve_operation(rows.get(OPERATIONS, Operation, *key), event, at))
+        else:
+            rows.defer(address, _EVOLVE[table], step)
+
+
+_EVOLVE: Mapping[Table, Callable[[Any, Sequence[Any]], Row]] = {
+    RUNS: runs.evolve_run,
+    FRAMES: runs.evolve_frame,
+    TASKS: runs.evolve_task,
+}
 
 
 def _knowledge(rows: WorkingSet, event: Event, at: int) -> None:

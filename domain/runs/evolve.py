@@ -7,7 +7,7 @@ trajectory stays the same however often it is read.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,8 +48,16 @@ def ends(event: Event) -> bool:
     return event.type in _ENDED
 
 
-def evolve_run(run: Run | None, event: Event, body_hash: bytes, at: int) -> Run:
-    """The run after `event`; `body_hash` is the event's content hash, `at` its place in the journal or batch."""
+Step = tuple[Event, bytes, int]
+"""An event that moves a row, its content hash, and its place in the journal or batch.
+
+Rows that every event of a run moves are evolved by several steps at once: making a row costs more than counting in it.
+"""
+
+
+def evolve_run(run: Run | None, steps: Sequence[Step]) -> Run:
+    """The run after one or more `steps`; the same whether they come at once or one by one."""
+    event, at = steps[0][0], steps[-1][2]
     if run is None:
         run = Run(
             project_id=event.project, run_id=event.run or "", version=at, title=None, format=None, native_id=None,
@@ -57,95 +65,85 @@ def evolve_run(run: Run | None, event: Event, body_hash: bytes, at: int) -> Run:
             last_at=event.occurred_at, digest="", trajectory_id=None, closes=0, events=0, turns=0, tool_calls=0,
             tool_results=0, errors=0, unknown=0,
         )  # fmt: skip
-    kind, occurred = event.type, event.occurred_at
-    if kind == "run.closed":
-        return replace(
-            run, version=at, state=str(event.data.get("outcome")), trajectory_id=_text(event.data.get("trajectory")),
-            closes=run.closes + 1, last_at=max(run.last_at, occurred),
-        )  # fmt: skip
-    title, form, native = run.title, run.format, run.native_id
-    if kind == "run.opened":
-        data = event.data
-        title = title or _text(data.get("title"))
-        form = form or _text(data.get("format"))
-        native = native or _text(data.get("native_id"))
-    # spelt out, because this runs for every event there is: replace() takes three times as long
+    title, form, native, workspace, task = run.title, run.format, run.native_id, run.workspace, run.task_id
+    opened_at, last_at, state, trajectory, closes = run.opened_at, run.last_at, run.state, run.trajectory_id, run.closes
+    digest, events, turns, calls = bytes.fromhex(run.digest), run.events, run.turns, run.tool_calls
+    results, errors, unknown = run.tool_results, run.errors, run.unknown
+    for event, body_hash, _ in steps:
+        kind, occurred = event.type, event.occurred_at
+        last_at = occurred if occurred > last_at else last_at
+        if kind == "run.closed":
+            state, trajectory = str(event.data.get("outcome")), _text(event.data.get("trajectory"))
+            closes += 1
+            continue
+        if kind == "run.opened":
+            title = title or _text(event.data.get("title"))
+            form = form or _text(event.data.get("format"))
+            native = native or _text(event.data.get("native_id"))
+        opened_at = occurred if occurred < opened_at else opened_at
+        digest = hashlib.sha256(digest + body_hash).digest()
+        workspace, task = workspace or event.workspace, task or event.task
+        events += 1
+        turns += kind.startswith("turn.")
+        calls += kind in _STARTED
+        results += kind in _ENDED
+        errors += kind.endswith(".failed")
+        unknown += kind == "source.unknown"
     return Run(
-        project_id=run.project_id,
-        run_id=run.run_id,
-        version=at,
-        title=title,
-        format=form,
-        native_id=native,
-        integration=run.integration,
-        workspace=run.workspace or event.workspace,
-        task_id=run.task_id or event.task,
-        state=run.state,
-        opened_at=run.opened_at if run.opened_at <= occurred else occurred,
-        last_at=run.last_at if run.last_at >= occurred else occurred,
-        digest=hashlib.sha256(bytes.fromhex(run.digest) + body_hash).hexdigest(),
-        trajectory_id=run.trajectory_id,
-        closes=run.closes,
-        events=run.events + 1,
-        turns=run.turns + kind.startswith("turn."),
-        tool_calls=run.tool_calls + (kind in _STARTED),
-        tool_results=run.tool_results + (kind in _ENDED),
-        errors=run.errors + kind.endswith(".failed"),
-        unknown=run.unknown + (kind == "source.unknown"),
-    )
+        project_id=run.project_id, run_id=run.run_id, version=at, title=title, format=form, native_id=native,
+        integration=run.integration, workspace=workspace, task_id=task, state=state, opened_at=opened_at, last_at=last_at,
+        digest=digest.hex(), trajectory_id=trajectory, closes=closes, events=events, turns=turns, tool_calls=calls,
+        tool_results=results, errors=errors, unknown=unknown,
+    )  # fmt: skip
 
 
-def evolve_frame(frame: Frame | None, event: Event, at: int) -> Frame:
-    """The frame after an event that happened in it."""
-    occurred = event.occurred_at
+def evolve_frame(frame: Frame | None, steps: Sequence[Step]) -> Frame:
+    """The frame after one or more events that happened in it."""
+    event, at = steps[0][0], steps[-1][2]
     if frame is None:
         frame = Frame(
             project_id=event.project, frame_id=event.frame or "", version=at, run_id=event.run or "",
-            parent_frame_id=event.parent_frame, title=None, kind="turn", opened_at=occurred, last_at=occurred, events=0,
-            tool_calls=0,
+            parent_frame_id=event.parent_frame, title=None, kind="turn", opened_at=event.occurred_at,
+            last_at=event.occurred_at, events=0, tool_calls=0,
         )  # fmt: skip
-    title, kind = frame.title, frame.kind
-    if event.type == "frame.opened":
-        title = title or _text(event.data.get("title"))
-        kind = _text(event.data.get("kind")) or kind
+    title, kind, parent = frame.title, frame.kind, frame.parent_frame_id
+    opened_at, last_at, calls = frame.opened_at, frame.last_at, frame.tool_calls
+    for event, _, _ in steps:
+        occurred = event.occurred_at
+        opened_at = occurred if occurred < opened_at else opened_at
+        last_at = occurred if occurred > last_at else last_at
+        parent = parent or event.parent_frame
+        calls += event.type in _STARTED
+        if event.type == "frame.opened":
+            title = title or _text(event.data.get("title"))
+            kind = _text(event.data.get("kind")) or kind
     return Frame(
-        project_id=frame.project_id,
-        frame_id=frame.frame_id,
-        version=at,
-        run_id=frame.run_id,
-        parent_frame_id=frame.parent_frame_id or event.parent_frame,
-        title=title,
-        kind=kind,
-        opened_at=frame.opened_at if frame.opened_at <= occurred else occurred,
-        last_at=frame.last_at if frame.last_at >= occurred else occurred,
-        events=frame.events + 1,
-        tool_calls=frame.tool_calls + (event.type in _STARTED),
-    )
+        project_id=frame.project_id, frame_id=frame.frame_id, version=at, run_id=frame.run_id, parent_frame_id=parent,
+        title=title, kind=kind, opened_at=opened_at, last_at=last_at, events=frame.events + len(steps), tool_calls=calls,
+    )  # fmt: skip
 
 
-def evolve_task(task: Task | None, event: Event, at: int) -> Task:
-    """The task after an event that names it."""
-    occurred = event.occurred_at
+def evolve_task(task: Task | None, steps: Sequence[Step]) -> Task:
+    """The task after one or more events that name it."""
+    event, at = steps[0][0], steps[-1][2]
     if task is None:
         task = Task(
-            project_id=event.project, task_id=event.task or "", version=at, title=None, state="open", opened_at=occurred,
-            last_at=occurred, events=0,
+            project_id=event.project, task_id=event.task or "", version=at, title=None, state="open",
+            opened_at=event.occurred_at, last_at=event.occurred_at, events=0,
         )  # fmt: skip
-    title, state = task.title, task.state
-    if event.type in _TITLED:
-        title = title or _text(event.data.get("title"))
-    elif event.type == "task.closed":
-        state = _text(event.data.get("outcome")) or "closed"
+    title, state, opened_at, last_at = task.title, task.state, task.opened_at, task.last_at
+    for event, _, _ in steps:
+        occurred = event.occurred_at
+        opened_at = occurred if occurred < opened_at else opened_at
+        last_at = occurred if occurred > last_at else last_at
+        if event.type in _TITLED:
+            title = title or _text(event.data.get("title"))
+        elif event.type == "task.closed":
+            state = _text(event.data.get("outcome")) or "closed"
     return Task(
-        project_id=task.project_id,
-        task_id=task.task_id,
-        version=at,
-        title=title,
-        state=state,
-        opened_at=task.opened_at if task.opened_at <= occurred else occurred,
-        last_at=task.last_at if task.last_at >= occurred else occurred,
-        events=task.events + 1,
-    )
+        project_id=task.project_id, task_id=task.task_id, version=at, title=title, state=state, opened_at=opened_at,
+        last_at=last_at, events=task.events + len(steps),
+    )  # fmt: skip
 
 
 def evolve_operation(operation: Operation | None, event: Event, at: int) -> Operation:

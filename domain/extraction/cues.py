@@ -45,7 +45,7 @@ _CAUSE = words(
     из-за; причин[аоы]\w*; вызван[аоы]?; приводит к; приводят к; поскольку; так как"""
 )
 _CONSEQUENCE = words(
-    r"""so (?:it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤); which means;
+    r"""so (?:when|if|once|that|it|the|a|an|any|every|each|all|no|its|their|they|both|nothing|only|¤); which means;
     for (?:this|that) reason; поэтому; так что"""
 )
 _FIX = words(
@@ -60,18 +60,25 @@ _DECISION = words(
 _CONSTRAINT = words(
     r"""must(?: not| never| always| only)?; mustn't; cannot; can't; can not; (?:has|have|needs?) to; otherwise;
     or else; (?:is|are) (?:refused|rejected|forbidden); requires?;
-    only (?:accepts?|allows?|supports?|takes?); (?:is|are) limited to; at most; at least; never; always;
+    only (?:accepts?|allows?|supports?|takes?|checks?|handles?|matches|reads?|sees?|watches|updates?|applies); expects;
+    (?:is|are) limited to; at most; at least; never; always;
     is (?:required|mandatory|forbidden|reserved|read-only|immutable|case-sensitive); нельзя;
     долж(?:ен|на|но|ны); обязательн\w+; необходимо; требу(?:ет|ют|ется); никогда; всегда; иначе; не более;
     не менее; запрещ\w+"""
 )
 _BEHAVIOUR = words(
     r"""ignores; truncates; rounds; drops; swallows; overrides; overwrites; shadows; mutates; discards; strips;
-    caches; inherits; silently; defaults to; falls back to; takes precedence; avoids; prevents; depends? on;
-    not the; rather than; is case-sensitive;
-    (?:doesn't|does not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use|call|know);
-    (?:doesn't|does not) (?:reload|cache); игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
+    caches; inherits; silently; defaults to; falls back to; takes precedence; is case-sensitive; reuses;
+    (?:doesn't|does not|don't|do not) (?:return|raise|check|validate|handle|preserve|include|respect|inherit|read|use);
+    (?:doesn't|does not|don't|do not) (?:call|know|reload|cache|implement|distinguish|clear|reset|update|invalidate);
+    (?:doesn't|does not|don't|do not) (?:propagate|expose|export|match|escape|accept|allow|apply|trigger|set|recogni[sz]e);
+    (?:doesn't|does not|don't|do not) (?:wait|flush|close|persist|save|load|register|forward|follow|resolve|catch|cover);
+    игнорирует; округля(?:ет|ют); отбрасыва(?:ет|ют); по умолчанию;
     перезаписыва\w+; не (?:проверя|возвраща|учитыва|сохраня|обрабатыва|чита|использу)\w+"""
+)
+_CONTRAST = words(
+    r"""instead of; but not; but only; unless; in reality; regardless of; rather than; not the; depends? on; avoids;
+    prevents; captures; hard-?codes?; вместо; но не; а не; независимо от"""
 )
 CUES: tuple[Cue, ...] = (
     Cue("negative_result", 3, _NEGATIVE),
@@ -81,7 +88,8 @@ CUES: tuple[Cue, ...] = (
     Cue("verified_fix", 2, _FIX),
     Cue("decision", 2, _DECISION),
     Cue("constraint", 2, _CONSTRAINT),
-    Cue("behaviour", 1, _BEHAVIOUR),
+    Cue("behaviour", 2, _BEHAVIOUR),
+    Cue("behaviour", 1, _CONTRAST),
 )
 """The first that a sentence holds names its rule; a decision is one whatever else it holds."""
 
@@ -103,13 +111,14 @@ CONCLUDING = re.compile(
 """Those among them that say what came out."""
 
 _OPENINGS = (
+    r"(?:ok|okay|ah|aha|yes|right|indeed|actually|in reality|in practice)\b[,:!]?",
     r"(?:so|also|and|but|thus|hence|therefore|however|in short|in fact|in summary|to summarize|overall)\b[,:]?",
     r"(?:basically|essentially)\b[,:]?",
     r"(?:note that|note|remember(?: that)?|importantly|in addition|additionally|moreover|furthermore)\b[,:]?",
     r"(?:finally|ultimately|indeed|clearly|of course|as a result|in conclusion)\b[,:]?",
     r"(?:it )?(?:turns|turned) out(?: that)?\b[,:]?",
     r"(?:i|we) (?:found|confirmed|verified|learned|discovered|established|determined|now know)(?: out)?(?: now)? that",
-    r"(?:i|we) (?:can )?(?:now )?(?:see|notice|know)(?: that)?",
+    r"(?:i|we) (?:can )?(?:now |clearly )?(?:see|notice|know)(?: that)?",
     r"(?:this|that|it|which|the (?:test|result|output|experiment|investigation|log|trace)s?) "
     r"(?:confirms|confirmed|shows|showed|proves|proved|means|reveals|demonstrates)(?: that)?",
     r"confirmed:",
@@ -144,3 +153,9 @@ REVISED = words(
     ошиб\w+; оказалось,? что не; не подтверд\w+; на самом деле; всё-таки"""
 )
 """Words of a later sentence that take back an earlier one about the same names."""
+CONFIRMED = words(
+    r"""assumptions? (?:is|are|was|were) (?:valid|right|correct|confirmed); as (?:we |i )?(?:expected|thought|assumed);
+    exactly as; (?:this|that|which|it) (?:confirms|proves); hypothesis (?:is|was) (?:right|correct|confirmed);
+    confirmed; предположение (?:верно|подтвердилось); подтвердилось; как и ожидалось"""
+)
+"""Words of a later sentence that say a guess was seen to hold."""

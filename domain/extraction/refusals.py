@@ -63,7 +63,8 @@ _PASSING = words(
     r"""(?:the|as|see|shown|listed|described|mentioned|given) (?:above|below); following; previous(?:ly)?;
     earlier; just now; right now; currently;
     current (?:directory|file|folder|step|state|task|code|branch|approach|content|output|test|issue|implementation);
-    current version; today; yesterday; tomorrow;
+    current version;
+    an? (?:old|outdated) (?:\w+ )?(?:implementation|version|approach); today; yesterday; tomorrow;
     this (?:time|session|run|step|point|turn|task|challenge|file|issue|error|change|approach|line);
     this (?:output|case|one|way|is|was|means);
     the (?:last|next|previous) (?:step|command|edit|run|attempt|message); so far; already been;

@@ -13,15 +13,17 @@ from dataclasses import dataclass, replace
 
 from domain.extraction.candidate import Candidate, Citation
 from domain.extraction.context import ContextItem, ExtractionContext
-from domain.extraction.cues import REVISED
-from domain.extraction.segment import Sentence, sentences
-from domain.extraction.statements import Refused, Statement, alike, content, state
-from domain.extraction.support import Support, support
+from domain.extraction.fixes import SPEAKS, fix, shown_to_work
+from domain.extraction.resolve import Setting, joined
+from domain.extraction.segment import Sentence
+from domain.extraction.statements import Refused, Statement, alike, content, states
+from domain.extraction.support import Seen, Support, support
+from domain.extraction.telling import Telling, held, revised, setting, tell
 
 PROVIDER = "rules/v1"
 MOST = 5
 """Candidates of one run; the strongest stay."""
-THRESHOLD = 4
+THRESHOLD = 3
 """What a statement must reach: strength of its rule, where it stands, how it is introduced, what it names."""
 ALIKE = 0.6
 """Two statements of a run about the same names with this much in common are one."""
@@ -81,18 +83,16 @@ def explain(context: ExtractionContext, existing: Sequence[KnownClaim] = ()) -> 
     """Every sentence that was looked at with what became of it: the kept ones first, in the order they are proposed."""
     found: list[_Found] = []
     dropped: list[Decision] = []
+    telling = tell(context)
     for item in _speaking(context):
-        before = ""
-        for place, sentence in enumerate(sentences(item.text)):
-            weighed = _weigh(context, item, place, (sentence, before))
-            before = sentence.text
+        for weighed in _looked_at(telling, item):
             if isinstance(weighed, _Found):
                 found.append(weighed)
             else:
                 dropped.append(weighed)
     kept: list[_Found] = []
     for candidate in sorted(found, key=lambda one: one.order):
-        reason = _against(context, candidate, kept)
+        reason = _against(telling, candidate, kept)
         if reason:
             dropped.append(_dropped(candidate, reason))
         else:
@@ -112,20 +112,43 @@ def _speaking(context: ExtractionContext) -> list[ContextItem]:
     return [item for item in (*said, *final) if item.kind != "user_message" or item.characters <= USER_CHARACTERS]
 
 
-def _weigh(
-    context: ExtractionContext, item: ContextItem, place: int, spoken: tuple[Sentence, str]
-) -> _Found | Decision:
-    sentence, before = spoken
-    statement = state(sentence, before)
-    if isinstance(statement, Refused):
-        return Decision(item.position, item.event_id, sentence.text, False, statement.reason)
-    if item.kind == "user_message" and not statement.rules & _BELIEVED:
-        return Decision(item.position, item.event_id, sentence.text, False, "user_request", statement.rule)
-    supported = support(context, item, statement)
-    if supported is None:
-        return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", statement.rule)
-    found = _Found(item, place, sentence, statement, supported, _score(context, item, statement, supported))
-    return found if found.score >= THRESHOLD else _dropped(found, "weak")
+def _looked_at(telling: Telling, item: ContextItem) -> list[_Found | Decision]:
+    """Each sentence of an item weighed; one that the next one explains together with it, where that holds."""
+    spoken = telling.sentences[item.position]
+    looked: list[_Found | Decision] = []
+    at = 0
+    while at < len(spoken):
+        near = setting(telling, item, at)
+        both = joined(spoken[at], spoken[at + 1]) if at + 1 < len(spoken) else None
+        weighed = _weigh(telling, item, at, (both, near)) if both else None
+        if isinstance(weighed, _Found):
+            looked.append(weighed)
+            at += 2
+            continue
+        looked.append(_weigh(telling, item, at, (spoken[at], near)))
+        at += 1
+    return looked
+
+
+def _weigh(telling: Telling, item: ContextItem, at: int, spoken: tuple[Sentence, Setting]) -> _Found | Decision:
+    context, (sentence, near) = telling.context, spoken
+    told = fix(sentence.text, near.place) if item.kind in SPEAKS else None
+    worked = shown_to_work(context, item, told) if told else None
+    said = replace(sentence, text=told.text) if told and worked else sentence
+    stated = states(said, near)
+    if isinstance(stated, Refused):
+        return Decision(item.position, item.event_id, sentence.text, False, stated.reason)
+    if item.kind == "user_message" and not stated[0].rules & _BELIEVED:
+        return Decision(item.position, item.event_id, sentence.text, False, "user_request", stated[0].rule)
+    seen = Seen(worked, held(telling, item))
+    for statement in stated:
+        if worked:
+            statement = replace(statement, rule="verified_fix", strength=max(statement.strength, 2), concluding=True)
+        supported = support(context, item, statement, seen)
+        if supported is not None:
+            found = _Found(item, at, sentence, statement, supported, _score(context, item, statement, supported))
+            return found if found.score >= THRESHOLD else _dropped(found, "weak")
+    return Decision(item.position, item.event_id, sentence.text, False, "ungrounded", stated[0].rule)
 
 
 def _score(context: ExtractionContext, item: ContextItem, statement: Statement, supported: Support) -> int:
@@ -141,14 +164,15 @@ def _score(context: ExtractionContext, item: ContextItem, statement: Statement, 
     return score
 
 
-def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Found]) -> str:
+def _against(telling: Telling, candidate: _Found, kept: Sequence[_Found]) -> str:
     """Why a candidate falls: taken back later, a hint repeated, said already by a stronger one, or one too many."""
     statement = candidate.statement
     if any(
-        content(hint.text) and _within(content(statement.proposition), content(hint.text)) for hint in context.hints
+        content(hint.text) and _within(content(statement.proposition), content(hint.text))
+        for hint in telling.context.hints
     ):
         return "from_hint"
-    if _revised(context, candidate):
+    if revised(telling, candidate.item, candidate.sentence, statement):
         return "revised"
     for stronger in kept:
         names, others = set(statement.names), set(stronger.statement.names)
@@ -157,21 +181,6 @@ def _against(context: ExtractionContext, candidate: _Found, kept: Sequence[_Foun
         ) >= ALIKE:
             return "said_already"
     return "over_most" if len(kept) >= MOST else ""
-
-
-def _revised(context: ExtractionContext, candidate: _Found) -> bool:
-    """Whether a later message of the agent takes back something about the same names."""
-    names = set(candidate.statement.names)
-    for item in context.items:
-        if item.position <= candidate.item.position or item.kind not in ("agent_message", "agent_thought"):
-            continue
-        for sentence in sentences(item.text):
-            if sentence.text == candidate.sentence.text:
-                continue
-            mentioned = {name for name in names if name.text in sentence.text}
-            if REVISED.search(sentence.text) and 2 * len(mentioned) >= len(names):
-                return True
-    return False
 
 
 def _within(said: tuple[str, ...], hint: tuple[str, ...]) -> bool:

@@ -26,6 +26,7 @@ class Sentence:
 
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.S | re.M)
+_INLINE = re.compile(r":[ \t]*```[^\n]+?```")
 _BLOCKS = re.compile(r"<(system-reminder|example|document|file|output|code|EXAMPLE)\b[^>]*>.*?(?:</\1>|\Z)", re.S)
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s+(?P<hash>.+?)\s*#*|\*\*(?P<bold>[^*]{2,60}?):?\*\*:?)\s*$")
 _MARKER = re.compile(r"^\s*(?:[-*•+–]\s+|\(?\d{1,2}[.)]\s+|\[[ xX]\]\s+)")
@@ -36,14 +37,16 @@ _OPAQUE = re.compile(r"`+[^`]*`+|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|«[^»
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|resp|No|Fig|т\.е|т\.к|т\.п|др|см|рис)\.(?=\s)", re.I)
 _END = re.compile(
     r"(?<=[.!?…])[\"')\]\x01]*\s+(?=[A-ZА-ЯЁ\x01\"'(\[\d✓✅❌])"
-    r"|(?<=[a-zа-яё0-9)\x01][.!?])(?=(?:To|The|This|That|Let|Let's|Now|We|I|It|If|In|For|After|So|As|Next|First|Since|One|Our|Using)\b)"
+    r"|(?<=[a-zа-яё0-9)\x01][.!?])(?=(?:To|The|This|That|Let|Lets|Let's|Now|We|I|It|If|In|For|After|So|As|Next|First|Since|"
+    r"One|Our|Using|A|An|On|Upon|By|When|While|Because|Instead|Another|But|And|Here|There|These|Then|With|Without|Which)\b)"
+    r"|(?<=[a-zа-яё0-9)\x01][.!?])(?=\x01)|(?<=\x01:)(?=[A-Z\x01])"
 )
 
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message in order."""
     heading = ""
-    for block, item in _units(_BLOCKS.sub("\n", _FENCE.sub("\n", text))):
+    for block, item in _units(_BLOCKS.sub("\n", _FENCE.sub("\n", _INLINE.sub(":\n\n", text)))):
         title = _HEADING.match(block)
         if title:
             heading = _plain(title["hash"] or title["bold"] or "").rstrip(":")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from domain.extraction.anchors import Anchor, AnchorKind, anchors
 from domain.extraction.cues import CAUSE_IS, CONCLUDING, CUES, FOUND, LABELS, LEADS
 from domain.extraction.refusals import ADVICE, REFUSALS
+from domain.extraction.resolve import NOWHERE, Setting, heads, resolved
 from domain.extraction.segment import Sentence
 
 MIN_WORDS, MAX_WORDS, MAX_LENGTH = 5, 60, 420
@@ -28,12 +29,11 @@ _PLACES = re.compile(
     r"(?:^|[\s=`\"'(])(?:/(?:tmp|private|var/folders)/|~/|[A-Z]:\\)|localhost|127\.0\.0\.1|flag\{", re.I
 )
 _SHAPED = re.compile(r"[_./\\()\[\]{}=<>:@$*-]|[a-zа-я][A-Z]|[A-Z][a-z]+[A-Z]|\d")
-_IT = re.compile(r"^(?:it|он|она|оно) (?=[a-zа-я]+)", re.I)
-_SUBJECT = re.compile(
-    r"^((?:the )?`[^`]+`(?: (?:function|method|class|module|script|command|hook|endpoint|option|flag|file|table|field|"
-    r"helper|setting|package|library|component))?) (?=[a-z])",
-    re.I,
+_TYPED = re.compile(
+    r"(?<![\w`.])([A-Z][A-Za-z0-9]+) (?:component|interface|struct|enum|trait|module|hook|decorator|middleware)s?\b"
 )
+_CUT = frozenset({"hedged", "passing_detail", "length"})
+"""What may be wrong with a last part only: the rest is looked at without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,25 @@ class Refused:
     reason: str
 
 
-def state(sentence: Sentence, before: str = "") -> Statement | Refused:
-    """The statement a sentence makes, or the first reason why it makes none; `before` is the sentence it follows."""
+def state(sentence: Sentence, setting: Setting = NOWHERE) -> Statement | Refused:
+    """The statement a sentence makes, or the first reason why it makes none; `setting` is what stands near it."""
+    found = states(sentence, setting)
+    return found if isinstance(found, Refused) else found[0]
+
+
+def states(sentence: Sentence, setting: Setting = NOWHERE) -> tuple[Statement, ...] | Refused:
+    """The statement a sentence makes and then what it says without its last parts, the longest first."""
     text, concluding, causal = _bare(sentence)
-    text = _resolved(text, before)
+    text = resolved(text, setting)
+    whole = _judged(text, concluding, causal)
+    if isinstance(whole, Refused) and whole.reason not in _CUT:
+        return whole
+    shorter = [_judged(head, concluding, causal) for head in heads(text, _prose(text))]
+    found = tuple(one for one in (whole, *shorter) if isinstance(one, Statement))
+    return found or (whole if isinstance(whole, Refused) else Refused("no_cue"))
+
+
+def _judged(text: str, concluding: bool, causal: bool) -> Statement | Refused:
     words = _prose(text)
     found = [cue for cue in CUES if cue.words.search(words)]
     rules = frozenset(cue.rule for cue in found)
@@ -80,16 +95,16 @@ def state(sentence: Sentence, before: str = "") -> Statement | Refused:
         return Refused("narrative")
     if _PLACES.search(text):
         return Refused("passing_detail")
-    names = tuple(anchor for anchor in anchors(text) if is_name(anchor))
+    names = _names(text)
     if not names:
         return Refused("no_name")
     return Statement(_sentence(text), rule, strength, concluding or causal, names, rules)
 
 
-def _resolved(text: str, before: str) -> str:
-    """`It does Y` after `The X is Z` says that X does Y; nothing else that points backwards is resolved."""
-    pronoun, subject = _IT.match(text), _SUBJECT.match(before)
-    return f"{subject[1]} {text[pronoun.end() :]}" if pronoun and subject else text
+def _names(text: str) -> tuple[Anchor, ...]:
+    """What the text is about: its anchors that last, and capitalised words that are said to be a component or the like."""
+    typed = (Anchor(AnchorKind.CODE, found[1]) for found in _TYPED.finditer(_prose(text)))
+    return tuple(dict.fromkeys((*(anchor for anchor in anchors(text) if is_name(anchor)), *typed)))
 
 
 _NAMING = frozenset({AnchorKind.CODE, AnchorKind.FLAG, AnchorKind.PATH, AnchorKind.ERROR, AnchorKind.IDENTIFIER})
@@ -129,12 +144,12 @@ def _bare(sentence: Sentence) -> tuple[str, bool, bool]:
 
 def _prose(text: str) -> str:
     """The text with code spans and quoted strings blanked, so that words in them are no cues."""
-    return _SPANS.sub(lambda span: "¤" * len(span.group()), text)
+    return _SPANS.sub(lambda span: "¤" * len(span.group()), text.replace("’", "'"))
 
 
 def _sentence(text: str) -> str:
     first = text[0].upper() + text[1:] if text[:1].islower() and re.match(r"[^\W\d_]+[ ,]", text) else text
-    return first.rstrip()
+    return re.sub(r"[!.]*!$", ".", first.rstrip())
 
 
 _SMALL = re.compile(

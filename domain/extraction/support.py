@@ -31,9 +31,21 @@ class Support:
     verified: bool
 
 
-def support(context: ExtractionContext, speaker: ContextItem, statement: Statement) -> Support | None:
-    """The least evidence that grounds the statement, or None. A user's statement is evidence of itself."""
-    wanted = anchors(statement.proposition)
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What came after a sentence: the result that shows its fix to work, and the position of the message that says a
+    guess held (0 where none does): what came back in between was seen.
+    """
+
+    worked: ContextItem | None = None
+    held: int = 0
+
+
+def support(context: ExtractionContext, speaker: ContextItem, statement: Statement, seen: Seen) -> Support | None:
+    """The least evidence that grounds the statement, or None. A user's statement is evidence of itself; results come
+    before what users said, for they are what was seen.
+    """
+    wanted = tuple(dict.fromkeys((*anchors(statement.proposition), *statement.names)))
     by_user = speaker.type == "user_statement"
     before = [item for item in context.items if _may_ground(item) and item.position < speaker.position]
     after = [
@@ -41,18 +53,23 @@ def support(context: ExtractionContext, speaker: ContextItem, statement: Stateme
         for item in context.items
         if _may_ground(item) and item.position > speaker.position and item.type != "user_statement"
     ]
+    results = [item for item in before if item.type != "user_statement"]
     own = [speaker] if by_user else []
     cited: list[ContextItem] = []
     missing = set(wanted)
-    for pool in (own, before, after):
+    for pool in (own, results, before, after):
         _cover(pool, missing, cited)
         if pool is before:
             _ask(context, speaker, missing, cited)
+    cited.extend([seen.worked] if seen.worked else [])
     chosen = sorted({item.position: item for item in cited}.values(), key=lambda item: item.position)
     strong = [item for item in chosen if item.type in GROUNDS]
     if missing or len(chosen) > MOST_CITED or not _names_in(strong, statement.names):
         return None
-    if not by_user and not any(item.position < speaker.position and item.type != "user_statement" for item in strong):
+    known = [
+        item for item in strong if item.type != "user_statement" and item.position < max(seen.held, speaker.position)
+    ]
+    if not by_user and not known:
         return None
     if ungrounded(statement.proposition, tuple(text for item in chosen for text in _texts(item))):
         return None

@@ -100,6 +100,46 @@ def test_a_weak_statement_on_the_way_is_not_enough() -> None:
     assert propositions(run(said)) == [said], "the same kind of statement concludes a run"
 
 
+def test_what_an_agent_only_thought_counts_too() -> None:
+    context = compact([*command("a", 1, "grep -n load_csv report.py", SEEN), *spoken(SAID, kind="turn.thought")])
+    assert propositions(context) == [SAID]
+
+
+def test_a_guess_counts_once_it_was_seen_to_hold() -> None:
+    guess = "`load_csv` in `report.py` does not set `newline`."
+    shown = [*spoken(guess, first=1), *command("a", 3, "grep -n load_csv report.py", SEEN)]
+    held = [*shown, happened("a", 6, "turn.agent", {"text": "The output confirms it, exactly as assumed."})]
+    early = [shown[0], happened("a", 2, "turn.agent", {"text": "As expected, it is there."}), *shown[1:]]
+    assert propositions(compact(held)) == [guess]
+    assert propositions(compact(shown)) == [] == propositions(compact(early)), "nothing was seen before it was said"
+
+
+def test_what_follows_is_said_with_what_it_follows_from() -> None:
+    context = run("`load_csv` in `report.py` ignores `newline`. So every row of `path` is read twice.")
+    (proposed,) = propositions(context)
+    assert proposed == "`load_csv` in `report.py` ignores `newline`, so every row of `path` is read twice."
+
+
+def test_what_nothing_grounds_is_cut_off_where_it_hangs_at_the_end() -> None:
+    said = "`load_csv` in `report.py` ignores `newline`, so all 1999 rows of `ledger_old` are lost."
+    assert propositions(run(said)) == ["`load_csv` in `report.py` ignores `newline`."]
+    assert propositions(run("`load_csv` ignores `ledger_old` with 1999 rows.")) == []
+
+
+def test_code_without_a_name_is_named_by_the_file_that_was_looked_at() -> None:
+    said = "We are at `load_csv` in `report.py`. The current implementation ignores `newline` when it reads."
+    (proposed,) = propositions(run(said))
+    assert proposed == "The implementation in `report.py` (`load_csv`) ignores `newline` when it reads."
+    assert propositions(run(said, seen="def load_csv(path): newline", line="ls")) == [], "the file was not shown"
+
+
+def test_a_plain_word_takes_nothing_back() -> None:
+    said = "The `text` and `path` of `load_csv` in `report.py` are ignored because of `newline`."
+    seen = f"{SEEN} text"
+    assert propositions(run(said, "The path to the text is wrong.", seen=seen)) == [said]
+    assert propositions(run(said, "`load_csv` is wrong about `path` and `newline`.", seen=seen)) == []
+
+
 def test_hints_are_not_extracted_and_ground_nothing() -> None:
     hinted = f"<temporality-hints>{SAID}</temporality-hints>"
     events = [happened("a", 0, "turn.user", {"text": hinted}), *command("a", 1, "grep -n load_csv report.py", SEEN)]

@@ -14,9 +14,12 @@ from domain.extraction.segment import sentences, split
         ("Version 1.10 is used, e.g. by `a. B c`. It works.", ["Version 1.10 is used, e.g. by `a. B c`.", "It works."]),
         ("It is called `x.py`. `y.py` is not.", ["It is called `x.py`.", "`y.py` is not."]),
         ("See line 1475.To fix this, wait.", ["See line 1475.", "To fix this, wait."]),
+        ("It is slow.A cache helps. Lets go.", ["It is slow.", "A cache helps.", "Lets go."]),
+        ("See `open_all()`.`close_all()` is next.", ["See `open_all()`.", "`close_all()` is next."]),
+        ("Next is `while (x) {`:In C, `x` is tested.", ["Next is `while (x) {`:", "In C, `x` is tested."]),
         ('He said "No. Never." Then left.', ['He said "No. Never." Then left.']),
         ("Он упал. Потом встал.", ["Он упал.", "Потом встал."]),
-        ("marshmallow.fields.TimeDelta rounds.", ["marshmallow.fields.TimeDelta rounds."]),
+        ("shop.rates.Tariff rounds.", ["shop.rates.Tariff rounds."]),
     ],
 )
 def test_split(text: str, expected: list[str]) -> None:
@@ -48,3 +51,8 @@ def test_a_line_that_ends_a_sentence_ends_it_whatever_comes_next() -> None:
 
 def test_an_unclosed_fence_reaches_to_the_end() -> None:
     assert [sentence.text for sentence in sentences("Yes.\n```\nNo. Never.")] == ["Yes."]
+
+
+def test_code_between_fences_on_one_line_ends_a_sentence() -> None:
+    text = "It is done like this:```c int x = 1; return x;```Here `x` is read."
+    assert [sentence.text for sentence in sentences(text)] == ["It is done like this:", "Here `x` is read."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from domain.extraction.resolve import Setting
 from domain.extraction.segment import Sentence, sentences
 from domain.extraction.statements import Refused, Statement, alike, content, state
 
@@ -18,7 +19,7 @@ STATED = [
     ("It turned out that `load_config` silently ignores unknown keys.", "behaviour"),
     ("The fix is to pass `utf-8-sig` to `open_csv` because spreadsheets write a byte order mark.", "cause"),
     ("We decided to keep `Decimal` in `ledger/money.py` because of the reports.", "decision"),
-    ("`TimeDelta` loses precision because `fields.py` uses integer division.", "cause"),
+    ("`Tariff` loses cents because `rates.py` divides whole numbers.", "cause"),
     ("`WebAuthn` works in Safari but does not work in the WebView of `Tauri`.", "incompatibility"),
     ("`--no-sandbox` is required for `chromium` in containers.", "constraint"),
     ("`session.commit` must not be called inside `on_flush`.", "constraint"),
@@ -42,6 +43,14 @@ STATED = [
     ),
     ("Проблема с `navigator.credentials` возникает только в WebView.", "incompatibility"),
     ("Причиной ошибки `NotAllowedError` является несовместимость `webauthn-rs` и WebView.", "incompatibility"),
+    ("`Codec.decode` expects bytes in `wire.py`.", "constraint"),
+    ("`watch_all` only checks the size of `state.bin`.", "constraint"),
+    ("OK, so the `Frame` class doesn’t implement `reset()`!", "behaviour"),
+    ("The Frame component caches its palette in `this.paint`.", "behaviour"),
+    ("`to_json` uses `repr` instead of `str` for keys.", "behaviour"),
+    ("`first_of` takes a list, but only its head is put into `$row`.", "behaviour"),
+    ("The `Queue` class does not flush on exit, so when `stop_all` is called the last job is lost.", "consequence"),
+    ("`pick` читает `sizes.csv`, но не `prices.csv` при старте.", "behaviour"),
     ("Для этого проекта нельзя использовать механизм `iframe-bridge`.", "constraint"),
     ("Изменение `schema.sql` необходимо делать до `seed.sql`.", "constraint"),
     ("Причина падения `test_report` в том, что `load_csv` читает файл без `utf-8-sig`.", "cause"),
@@ -82,6 +91,13 @@ REFUSED = [
     ("To do: fix `load_csv` because it fails on Windows.", "plan"),
     ("See `README.md` because everything is explained in it.", "instruction"),
     ("Use `utf-8-sig` with `load_csv` always.", "advice"),
+    ("`menu.ts` has an old implementation with `paint` instead of `theme`.", "passing_detail"),
+    ("Replaced `paint` in `menu.ts` with `theme` instead of a function.", "progress"),
+    ("I used `theme` in `menu.ts` instead of `paint`.", "narrative"),
+    ("Uses `theme` in `menu.ts` instead of `paint`.", "no_subject"),
+    ("`menu.ts` now uses `theme` instead of `paint`.", "progress"),
+    ("`menu_all` has been updated to use `theme`, which should fix the colours.", "hedged"),
+    ("Business class seats cannot be changed, so the fee does not apply.", "no_name"),
     ("That was wrong: `apply_tax` does not support rates at all.", "retraction"),
     ("`apply_tax` lives in `ledger/tax.py` with the rates.", "no_cue"),
     ("`foo_bar` must wait.", "length"),
@@ -133,10 +149,12 @@ def test_openings_are_no_part_of_the_proposition(text: str, proposition: str) ->
 
 
 def test_a_pronoun_is_resolved_by_the_sentence_before_it_only() -> None:
-    found = state(Sentence("It ignores every input after `next_seed`."), "The `next_cypher` function is really simple.")
+    found = state(
+        Sentence("It ignores every input after `head_row`."), Setting("The `trim_all` function is quite short.")
+    )
     assert isinstance(found, Statement)
-    assert found.proposition == "The `next_cypher` function ignores every input after `next_seed`."
-    assert state(Sentence("It ignores every input after `next_seed`."), "That is really simple.") == Refused(
+    assert found.proposition == "The `trim_all` function ignores every input after `head_row`."
+    assert state(Sentence("It ignores every input after `head_row`."), Setting("That is quite short.")) == Refused(
         "no_subject"
     )
 

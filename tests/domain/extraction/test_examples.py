@@ -76,7 +76,8 @@ def test_the_wrong_guess_of_the_first_transcript_is_not_proposed() -> None:
 
 def test_every_format_has_an_example_that_is_read() -> None:
     counted = Counter(name.partition("#")[0] for name, _ in all_runs(EXAMPLES / "formats"))
-    assert set(counted) == {path.name for path in (EXAMPLES / "formats").iterdir()}
+    # the sidecar of the Aider history is no transcript of its own
+    assert set(counted) == {path.name for path in (EXAMPLES / "formats").iterdir()} - {"aider.json"}
     assert counted["tau-bench.json"] == 2
 
 

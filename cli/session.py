@@ -90,8 +90,14 @@ async def _answers(url: str) -> None:
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run one command to its end."""
-    return asyncio.run(work)
+    """Run one command to its end, or to an interrupt.
+
+    An interrupted loop is not closed: that waits for tasks of libraries that may never end, and the process leaves anyway.
+    """
+    runner = asyncio.Runner()
+    answer = runner.run(work)
+    runner.close()
+    return answer
 
 
 def quiet() -> None:

@@ -25,6 +25,7 @@ _OWN = ("DATABASE_URL", "TEMPORALITY_", "TEMPORAL_")
 def stage() -> Iterator[Settings]:
     """Settings of running servers with a worker. Raises StackError; main thread only."""
     before = {ending: signal.signal(ending, _leave) for ending in _ENDINGS}
+    before[signal.SIGINT] = signal.getsignal(signal.SIGINT)
     home = Path(tempfile.mkdtemp(prefix="temporality-demo-"))
     settings = load({"TEMPORALITY_HOME": str(home), "TEMPORALITY_TEMPORAL_PORT": "0", "TEMPORALITY_UI_PORT": "0"})
     stack = Stack(home, StackOptions(search_attributes=SEARCH_ATTRIBUTES, die_with_parent=True))
@@ -39,6 +40,9 @@ def stage() -> Iterator[Settings]:
         stack.spawn_worker(worker, READY_SECONDS)
         yield settings
     finally:
+        # stopping is bounded by itself; an interrupt in the middle of it would leave the folder behind
+        for ending in before:
+            signal.signal(ending, signal.SIG_IGN)
         stack.stop()
         shutil.rmtree(home, ignore_errors=True)
         for ending, handler in before.items():

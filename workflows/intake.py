@@ -48,14 +48,13 @@ class Intake:
         self._in_flight = 0
         self._one_by_one = asyncio.Lock()
         self._taking: asyncio.Task[None] | None = None
-        self._task_seen, self._taken_in_task = 0, 0
+        self._taken = 0
 
     async def record(self, batch: RecordBatch, *, signals: int = 0) -> RecordAnswer:
         """Make a batch durable, one that came by update or several that came by signal. Raises ActivityError."""
         self.last_activity_at = workflow.now()
         self._in_flight += 1
-        self._taken_in_task = self._growth() + 2 * _size(batch)
-        self._task_seen = workflow.info().get_current_history_length()
+        self._taken += 2 * _size(batch)
         request = RecordRequest(opening=self._opening, events=batch.events, at=workflow.now())
         summary = f"append {len(batch.events)} events" + (f" of {signals} signals" if signals else "")
         try:
@@ -69,7 +68,8 @@ class Intake:
 
     def has_room(self, batch: RecordBatch) -> bool:
         """Whether the history can hold one more batch, which stands in it twice: as it came and as it is passed on."""
-        size = workflow.info().get_current_history_size() + self._growth()
+        # the history's own size lags behind what tasks under way have taken in
+        size = max(workflow.info().get_current_history_size(), self._taken)
         return not self.held and size + 2 * _size(batch) <= HISTORY_BYTES_AT_MOST
 
     def queue(self, batch: RecordBatch) -> None:
@@ -164,10 +164,6 @@ class Intake:
         if self.last_refusal:
             told.append(f"The last refusal: {quoted(self.last_refusal)}")
         return told
-
-    def _growth(self) -> int:
-        """What this task has taken in: the history's own size does not tell before the next one."""
-        return self._taken_in_task if self._task_seen == workflow.info().get_current_history_length() else 0
 
     def _is_movable(self) -> bool:
         return sum(size for size, _ in self._waiting) <= MOVABLE_BYTES

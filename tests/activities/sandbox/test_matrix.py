@@ -1,7 +1,6 @@
 """Every attempt to get out comes to what the documentation says, and the table in it is what came of the attempts."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -31,7 +30,9 @@ async def test_an_attempt_comes_to_what_is_expected(attempt: Attempt, on: Stage)
 
 async def test_the_table_in_the_documentation_is_what_came_of_them(on: Stage) -> None:
     came_of_it = {key(attempt): await _once(attempt, on) for attempt in ATTEMPTS}
-    assert in_page(PAGE.read_text(encoding="utf-8")) == rendered(came_of_it), "run `python -m tests.activities.sandbox.table`"
+    assert in_page(PAGE.read_text(encoding="utf-8")) == rendered(came_of_it), (
+        "run `python -m tests.activities.sandbox.table`"
+    )
 
 
 def test_attempts_are_many_and_each_is_told_apart() -> None:

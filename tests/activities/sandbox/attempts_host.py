@@ -9,10 +9,10 @@ from tests.activities.sandbox.stage import Stage
 
 
 def _unseen(*names: str) -> Callable[[Stage, Ended], str]:
-    """Judges from outside: what the attempt says it wrote is in none of these places (`{outer}`: above the workspace)."""
+    """Judges from outside that what was written is in none of these places (`{outer}`: above the workspace)."""
 
     def judge(on: Stage, ended: Ended) -> str:
-        places = [Path(name.format(outer=on.workspace.root.parent)) for name in names]
+        places = [Path(name.format(outer=on.workspace.root.parent, temporary="/tmp")) for name in names]
         return "not seen outside" if said(ended) == "written" and not any(map(Path.exists, places)) else said(ended)
 
     return judge
@@ -116,8 +116,8 @@ FILES = (
         "files",
         "leave a file in `/tmp`",
         "not seen outside",
-        'write("/tmp/left-by-sandbox")\nprint("written")',
-        judge=_unseen("/tmp/left-by-sandbox"),
+        'write("/tmp" "/left-by-sandbox")\nprint("written")',
+        judge=_unseen("{temporary}/left-by-sandbox"),
     ),
 )
 

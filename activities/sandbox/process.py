@@ -21,7 +21,8 @@ from domain.contracts.errors import SandboxDidNotStart
 LOCKED_BYTES = 8 * MIB
 QUEUE_BYTES = 1 * MIB
 PENDING_SIGNALS = 1024
-TETHER_SECONDS = 0.0005
+POLL_SECONDS = 0.0005
+STATUS_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,7 @@ class Pipes:
     stdin: int
     stdout: int
     stderr: int
-    status: int  # bubblewrap's own words, JSON documents one a line
-    hold: int  # the command starts when something is written here, or when it is closed
+    hold: int  # the sandbox goes on to its command when something is written here, or when it is closed
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,9 @@ class Program:
 class Bubblewrap:
     """A running bubblewrap and the first process in it."""
 
-    def __init__(self, outer: subprocess.Popen[bytes], pipes: Pipes) -> None:
+    def __init__(self, outer: subprocess.Popen[bytes], pipes: Pipes, status: int) -> None:
         self._outer = outer
+        self._status = status  # a file and no pipe: the worker's death must not end bubblewrap between two steps
         self._outer_fd = os.pidfd_open(outer.pid)
         self._inner_fd: int | None = None
         self.inner: int | None = None  # process 1 of the sandbox, as the host counts
@@ -61,20 +62,22 @@ class Bubblewrap:
         inside: list[int] = []
         ours: list[int] = []
         try:
-            pairs = [os.pipe() for _ in range(5)]
-            stdin, stdout, stderr, status, hold = pairs
-            ours += [stdin[1], stdout[0], stderr[0], status[0], hold[1]]
-            inside += [stdin[0], stdout[1], stderr[1], status[1], hold[0]]
-            inside += [_memory_file(program.system_call_filter)]
-            options = [*program.options, "--json-status-fd", str(status[1]), "--block-fd", str(hold[0])]
+            for _ in ("stdout", "stderr"):
+                _pipe(ours, inside)
+            for _ in ("stdin", "hold"):
+                _pipe(inside, ours)
+            stdout, stderr, stdin, hold = inside
+            ours.append(os.memfd_create("status"))
+            inside.append(_memory_file(program.system_call_filter))
+            options = [*program.options, "--json-status-fd", str(ours[-1]), "--block-fd", str(hold)]
             options += ["--seccomp", str(inside[-1])]
-            inside += [_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options))]
+            inside.append(_memory_file(b"".join(os.fsencode(option) + b"\0" for option in options)))
             outer = subprocess.Popen(
                 [program.bubblewrap, "--args", str(inside[-1]), "--", *program.command],
-                stdin=stdin[0],
-                stdout=stdout[1],
-                stderr=stderr[1],
-                pass_fds=inside[3:],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=[*inside[3:], ours[-1]],
                 env={},  # not the command's: that one is in the options, and no loader variable reaches bubblewrap itself
                 cwd="/",
                 start_new_session=True,
@@ -86,15 +89,31 @@ class Bubblewrap:
         finally:
             for descriptor in inside:
                 os.close(descriptor)
-        return cls(outer, Pipes(*ours))
+        return cls(outer, Pipes(stdout=ours[0], stderr=ours[1], stdin=ours[2], hold=ours[3]), ours[4])
 
-    def adopt(self, inner: int) -> None:
-        """Takes hold of process 1 of the sandbox. Raises SandboxDidNotStart when it has ended already."""
-        try:
-            self._inner_fd = os.pidfd_open(inner)
-        except ProcessLookupError as error:
-            raise SandboxDidNotStart("its first process ended at once.") from error
-        self.inner = inner
+    async def adopt(self) -> bool:
+        """Waits for process 1 of the sandbox and takes hold of it. False when bubblewrap ended without one."""
+        while self.inner is None:
+            ended = self._outer.poll() is not None
+            if documents := _documents(os.pread(self._status, STATUS_BYTES, 0)):
+                inner = int(str(documents[0]["child-pid"]))
+                try:
+                    self._inner_fd = os.pidfd_open(inner)
+                except ProcessLookupError:
+                    return False
+                self.inner = inner
+            elif ended:
+                return False
+            else:
+                await asyncio.sleep(POLL_SECONDS)
+        return True
+
+    def command_exit_code(self) -> int | None:
+        """The command's, in bubblewrap's words; None when it did not end by itself or never began."""
+        codes = [
+            said["exit-code"] for said in _documents(os.pread(self._status, STATUS_BYTES, 0)) if "exit-code" in said
+        ]
+        return int(str(codes[0])) if codes else None
 
     def limit(self, limits: Limits) -> None:
         """Sets the limits that everything inside inherits. Raises SandboxDidNotStart."""
@@ -139,7 +158,7 @@ class Bubblewrap:
                 return True
             if not status or "\nState:\tZ" in status or self._outer.poll() is not None:
                 return False
-            await asyncio.sleep(TETHER_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def ended(self) -> int:
         """Waits until bubblewrap has ended, and gives its exit code, below 0 for a signal."""
@@ -166,31 +185,14 @@ class Bubblewrap:
             await _readable(self._inner_fd)
             os.close(self._inner_fd)
 
+    def forget(self) -> None:
+        """Closes the status; nothing can be asked any more."""
+        os.close(self._status)
 
-class Status:
-    """What bubblewrap says of itself: a first document with its process 1, a last one with the command's exit code."""
 
-    def __init__(self) -> None:
-        self._said = bytearray()
-        self.first: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-
-    def take(self, chunk: bytes) -> None:
-        """The next bytes; b"" at the end. `first` becomes process 1, or None when it ended without one."""
-        self._said += chunk
-        if self.first.done():
-            return
-        line, newline, _ = self._said.partition(b"\n")
-        if newline:
-            self.first.set_result(int(json.loads(line)["child-pid"]))
-        elif not chunk:
-            self.first.set_result(None)
-
-    def exit_code(self) -> int | None:
-        """The command's; None when it did not end by itself or never began."""
-        for line in self._said.splitlines()[1:]:
-            if "exit-code" in (said := json.loads(line)):
-                return int(said["exit-code"])
-        return None
+def _documents(said: bytes) -> list[dict[str, object]]:
+    """The complete JSON documents of bubblewrap's status, one a line."""
+    return [json.loads(line) for line in said.split(b"\n")[:-1]]
 
 
 def _kernel_status(pid: int | None) -> str:
@@ -199,6 +201,13 @@ def _kernel_status(pid: int | None) -> str:
         return Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return ""
+
+
+def _pipe(reading: list[int], writing: list[int]) -> None:
+    """A new pipe, its ends added to the two lists at once so that none is lost."""
+    ends = os.pipe()
+    reading.append(ends[0])
+    writing.append(ends[1])
 
 
 def _memory_file(content: bytes) -> int:

@@ -14,7 +14,7 @@ from activities.sandbox.bubblewrap import ALLOW, find_bubblewrap, lacks_namespac
 from activities.sandbox.layout import View, arguments
 from activities.sandbox.output import Drain, Feed, Kept
 from activities.sandbox.policy import Command, Ended, Killed, SandboxPolicy, check_size
-from activities.sandbox.process import Bubblewrap, Program, Status
+from activities.sandbox.process import Bubblewrap, Program
 from activities.sandbox.syscalls import filter_program
 from activities.sandbox.watch import breach
 from activities.sandbox.workspace import Workspace
@@ -66,7 +66,10 @@ class Sandbox:
             await execution.prepare()
             return await execution.conduct(command)
         finally:
-            await execution.close()
+            try:
+                await execution.close()
+            finally:
+                running.forget()
 
 
 class _Execution:
@@ -76,15 +79,10 @@ class _Execution:
         self._running = running
         self._policy = policy
         self._workspace = workspace
-        self._status = Status()
         self._out = Kept(policy.max_output_bytes)
         self._err = Kept(policy.max_output_bytes)
         pipes = running.pipes
-        self._drains = (
-            Drain(pipes.stdout, self._out.add),
-            Drain(pipes.stderr, self._err.add),
-            Drain(pipes.status, self._status.take),
-        )
+        self._drains = (Drain(pipes.stdout, self._out.add), Drain(pipes.stderr, self._err.add))
         self._feed: Feed | None = None
         self._closing: asyncio.Future[None] | None = None
 
@@ -92,9 +90,7 @@ class _Execution:
         """Limits stand and the sandbox waits for its line. Raises SandboxUnavailable, SandboxDidNotStart."""
         try:
             async with asyncio.timeout(SETUP_SECONDS):
-                inner = await asyncio.shield(self._status.first)
-                if inner is not None:
-                    self._running.adopt(inner)
+                if await self._running.adopt():
                     self._running.limit(self._policy.limits)
                     if await self._running.tethered():
                         return
@@ -123,7 +119,7 @@ class _Execution:
         await self.close()
         if killed is not None:
             return Ended(None, None, killed == "wall time", killed, self._out.output(), self._err.output(), took_ms)
-        code = self._status.exit_code()
+        code = self._running.command_exit_code()
         if code is None:
             code = self._code_without_word()
         signal_number = code - SIGNALLED if SIGNALLED < code <= SIGNALLED + 64 else None
@@ -162,8 +158,10 @@ class _Execution:
             os.close(self._running.pipes.stdin)
         else:
             self._feed.close()
-        if self._running.inner is None:
-            await self._adopt_late()
+        # Given up during its start: without process 1, bubblewrap alone would be ended, and not what it began.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SETUP_SECONDS):
+                await self._running.adopt()
         self._running.kill()
         await self._running.gone()
         # A descriptor of these pipes may have been passed out through a socket in the workspace: no waiting for ever.
@@ -172,14 +170,6 @@ class _Execution:
                 await asyncio.gather(*(asyncio.shield(drain.ended) for drain in self._drains))
         for drain in self._drains:
             drain.close()
-
-    async def _adopt_late(self) -> None:
-        """Finds process 1 of a sandbox that is given up during its start; without it bubblewrap alone would be ended."""
-        with contextlib.suppress(TimeoutError, SandboxDidNotStart):
-            async with asyncio.timeout(SETUP_SECONDS):
-                inner = await asyncio.shield(self._status.first)
-            if inner is not None:
-                self._running.adopt(inner)
 
 
 async def _to_the_end(work: asyncio.Future[None]) -> None:

@@ -90,6 +90,22 @@ class ExtractionRefused(TemporalityError):
     """The extraction cannot run."""
 
 
+class SandboxUnavailable(TemporalityError):
+    """Commands cannot be run on this machine:"""
+
+
+class SandboxDidNotStart(TemporalityError):
+    """The sandbox did not start and the command was not run:"""
+
+
+class CommandRefused(TemporalityError):
+    """The command cannot be run:"""
+
+
+class PathRefused(TemporalityError):
+    """The path cannot be used:"""
+
+
 RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(
     {
         TemporalityError: False,
@@ -110,6 +126,10 @@ RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(
         NotATranscript: False,
         UnreadableTranscript: False,
         ExtractionRefused: False,
+        SandboxUnavailable: False,
+        SandboxDidNotStart: True,
+        CommandRefused: False,
+        PathRefused: False,
     }
 )
 """Every error class, and whether the same request may succeed later without anybody changing it."""

@@ -38,8 +38,8 @@ up: install ## start Postgres, Temporal and a worker, and keep them running
 test: check ## the gates, then every test that needs no killing (under ten minutes)
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope -m "not faults" --ignore tests/architecture --ignore tests/replay
 
-faults: install ## kill workers and servers in the middle of their work
-	@$(BIN)/python -m pytest -q -m faults tests/faults
+faults: install ## kill workers and servers in the middle of their work, and try to break out of the sandbox
+	@$(BIN)/python -m pytest -q -m faults tests/faults tests/activities/sandbox
 
 check: gates ## style, layers, types, and the five gates of the determinism boundary
 	@$(BIN)/python -m pytest -q -n $(JOBS) --dist loadscope -m "not faults" tests/architecture tests/replay

@@ -1,4 +1,7 @@
-"""What the tests of the sandbox share: a workspace, a sandbox, and one way to run Python in it."""
+"""What the tests of the sandbox share: a workspace, a sandbox, and one way to run Python in it.
+
+They load the machine on purpose (fork bombs, memory, floods of output), so they run with the faults, beside no other test.
+"""
 
 import sys
 from collections.abc import Awaitable, Callable
@@ -7,6 +10,15 @@ from pathlib import Path
 import pytest
 
 from activities.sandbox import Command, Ended, Sandbox, SandboxPolicy, Workspace
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.faults)
+
 
 Run = Callable[..., Awaitable[Ended]]
 

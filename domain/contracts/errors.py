@@ -91,19 +91,19 @@ class ExtractionRefused(TemporalityError):
 
 
 class SandboxUnavailable(TemporalityError):
-    """Commands cannot be run on this machine:"""
+    """Commands cannot be run on this machine."""
 
 
 class SandboxDidNotStart(TemporalityError):
-    """The sandbox did not start and the command was not run:"""
+    """The sandbox did not start and the command was not run."""
 
 
 class CommandRefused(TemporalityError):
-    """The command cannot be run:"""
+    """The command cannot be run."""
 
 
 class PathRefused(TemporalityError):
-    """The path cannot be used:"""
+    """The path cannot be used."""
 
 
 RETRYABLE: Final[Mapping[type[TemporalityError], bool]] = MappingProxyType(
